@@ -16,10 +16,10 @@ from mindtorch.fx.experimental._proxy_tracking import (
     track_tensor_tree,
 )
 from mindtorch.fx.experimental._regions import Regions
-from mindtorch.utils._python_dispatch import TorchDispatchMode, _detect_infra_mode, _pop_mode, _push_mode
+from mindtorch.utils._python_dispatch import TorchDispatchMode, _detect_infra_mode, _disable_infra_mode
 from mindtorch.utils._pytree import tree_flatten, tree_map, tree_map_only
 from mindtorch_dispatch.extend.overloads import OpOverload
-from mindtorch_dispatch.override.handlers import disabled_torch_dispatch, dispatches
+from mindtorch_dispatch.override.handlers import dispatches
 
 Decompositions = Mapping[OpOverload, Callable[..., Any]]
 
@@ -48,17 +48,9 @@ def get_proxy_mode() -> Any:
 get_innermost_proxy_mode = get_proxy_mode
 
 
-@contextlib.contextmanager
-def disable_proxy_modes_tracing() -> Iterator[Any]:
-    """Run the block without recording; gives the mode that was active, or None."""
-    mode = get_proxy_mode()
-    if mode is not None:
-        _pop_mode(_TorchDispatchModeKey.PROXY)
-    try:
-        yield mode
-    finally:
-        if mode is not None:
-            _push_mode(mode)
+def disable_proxy_modes_tracing() -> contextlib.AbstractContextManager[Any]:
+    """Return a block that is not recorded; it gives the mode that was active, or None."""
+    return _disable_infra_mode(_TorchDispatchModeKey.PROXY)
 
 
 class ProxyTorchDispatchMode(TorchDispatchMode):
@@ -143,7 +135,7 @@ def _unknown(kind: type) -> bool:
     """True for a type of tensor that handles calls itself: the handler is asked, and what it calls is recorded."""
     if kind is torch.Tensor or issubclass(kind, (torch.nn.Parameter, FakeTensor)):
         return False
-    return dispatches(kind) and kind.__torch_dispatch__ is not disabled_torch_dispatch  # type: ignore[attr-defined]
+    return dispatches(kind)
 
 
 def _data_dependent(proxy_mode: Any, func: OpOverload, args: Any, kwargs: Any, known: bool) -> Any:
