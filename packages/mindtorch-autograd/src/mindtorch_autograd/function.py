@@ -19,9 +19,9 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import anomaly, forward_mode
 from .delayed_error import once_differentiable as once_differentiable
 from .engine import current_task
-from .function_arguments import in_order, with_defaults
+from .function_arguments import check_named, in_order, with_defaults
 from .function_context import FunctionCtx
-from .function_outputs import connect_outputs
+from .function_outputs import check_saved_inputs, connect_outputs
 from .function_tangents import function_tangents
 from .node import Node
 from .saved import SavedTensor, freed_error, pack, unpack
@@ -286,6 +286,8 @@ class Function(metaclass=FunctionMeta):
     def apply(cls, *args: object, **kwargs: object) -> Any:
         """Run `forward`, record a node when an input requires grad, and return the outputs."""
         if cls.setup_context is not Function.setup_context:
+            if kwargs and state.mode.include & BATCHED_MASK:
+                check_named(cls.forward, kwargs)
             args, kwargs = with_defaults(cls.forward, args, kwargs), {}
         elif kwargs:
             args, kwargs = in_order(cls.forward, args, kwargs), {}
@@ -326,6 +328,7 @@ class Function(metaclass=FunctionMeta):
             if cls.setup_context is not Function.setup_context:
                 output = cls.forward(*args, **kwargs)
                 cls.setup_context(node, args, output)
+                check_saved_inputs(node, args, output)
             else:
                 output = cls.forward(node, *args, **kwargs)
         finally:

@@ -26,6 +26,16 @@ def with_defaults(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: di
     return bound.args
 
 
+def check_named(forward: Callable[..., Any], kwargs: dict[str, Any]) -> None:
+    """Raise torch's error for arguments under `vmap` that can be given by name alone."""
+    parameters = _signature(forward)[0].parameters
+    if any(name in parameters and parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in kwargs):
+        raise NotImplementedError(
+            "Run vmap on autograd.Function with kwarg-only Tensor args. Please do not pass kwarg-only Tensors to "
+            f"autograd.Function. Got: {kwargs}"
+        )
+
+
 def in_order(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """Return the arguments of a `forward` with ctx, those given by name at their places; TypeError for what has none, and
     for a gap before one, as defaults are for `forward` to fill in."""

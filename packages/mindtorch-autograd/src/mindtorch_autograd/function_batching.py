@@ -143,7 +143,7 @@ def dims_of(output: Sequence[Tensor] | Tensor, dims: Sequence[int | None] | int 
     if isinstance(output, (tuple, list)):
         if dims is None or isinstance(dims, int):
             return [dims] * len(output)
-        if isinstance(dims, (tuple, list)) and len(dims) == len(output):
+        if type(dims) is type(output) and len(dims) == len(output):
             return [dims_of(one, dim) for one, dim in zip(output, dims, strict=True)]
     elif dims is None or isinstance(dims, int):
         return dims

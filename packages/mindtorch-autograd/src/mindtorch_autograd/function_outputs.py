@@ -116,6 +116,22 @@ class _Wrapping:
         return one
 
 
+def check_saved_inputs(node: Any, args: Sequence[Any], output: Any) -> None:
+    """Raise torch's error where a `setup_context` saves an input that `forward` returned as it is and did not write."""
+    saved = (*(node.to_save or ()), *(node.saved_for_forward or ()))
+    if not saved:
+        return
+    dirty = {id(one) for one in node.dirty_tensors or ()}
+    given = {id(one) for one in args if isinstance(one, TensorBase)} - dirty
+    returned = given & {id(one) for one in (output if isinstance(output, tuple) else (output,))}
+    if returned & {id(one) for one in saved}:
+        raise RuntimeError(
+            "An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
+            "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside "
+            "the forward function itself."
+        )
+
+
 def connect_outputs(node: Any, args: Sequence[Any], output: Any, recording: bool) -> Any:
     """Return what the caller gets of `output`, connected to `node` when the call is recorded."""
     single = not isinstance(output, tuple)

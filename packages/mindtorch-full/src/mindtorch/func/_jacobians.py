@@ -7,22 +7,36 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_autograd.mode import enable_grad
-from mindtorch_dispatch.batching import depth, transforming
+from mindtorch_dispatch.batching import depth
 from mindtorch_dispatch.call import aten
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
-from ._levels import Level, checked_argnums, chosen, only_tensors, replaced, split_aux
+from ._levels import (
+    Level,
+    checked_argnums,
+    chosen,
+    differentiable_only,
+    real_only,
+    replaced,
+    reversing,
+    split_aux,
+    tensor_outputs,
+)
 from ._transforms import _products, jvp
 from ._vmap import taken_out, vmap
-
-_TENSORS_ONLY = "{}: expected f(*primals) to return only tensors, got unsupported type "
 
 
 def _basis(like: Any) -> Any:
     """Return the unit tensors of a tensor's space, stacked."""
     count = like.numel()
     return aten.reshape(aten.eye(count, dtype=like.dtype, device=like.device), [count, *like.shape])
+
+
+def _by_one(pull: Callable[[Any], tuple[Any, ...]], basis: Any) -> list[Any]:
+    """Return the stacked products of unit tensors that are taken one at a time, without a batch."""
+    rows = [pull(unit) for unit in aten.unbind(basis)]
+    return [aten.stack(list(blocks)) for blocks in zip(*rows, strict=True)]
 
 
 def jacrev(
@@ -47,19 +61,21 @@ def jacrev(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         checked_argnums(argnums, len(args))
         level = Level(chosen(args, argnums))
+        real_only(level.flat, "jacrev", "inputs")
+        with reversing():
+            result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
         with enable_grad():
-            with transforming():
-                result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
             output, aux = split_aux(result, has_aux, "vjp(f, *primals)")
-            flat, spec = tree_flatten(output)
-            only_tensors(flat, _TENSORS_ONLY.format("vjp(f, *primals)") + "{}")
+            flat, spec = tensor_outputs(output, "vjp(f, *primals)", "expected f(*primals) to return only tensors")
+            differentiable_only(flat)
+            real_only(flat, "jacrev", "outputs")
             blocks = []
             for one in flat:
 
                 def pull(unit: Any, one: Any = one) -> Any:
                     return tuple(_products([one], level.flat, [unit], level.flat))
 
-                rows = vmap(pull, chunk_size=chunk_size)(_basis(one))
+                rows = _by_one(pull, _basis(one)) if chunk_size == 1 else vmap(pull, chunk_size=chunk_size)(_basis(one))
                 joined = [
                     aten.reshape(block, [*one.shape, *ref.shape]) for block, ref in zip(rows, level.flat, strict=True)
                 ]
@@ -85,6 +101,7 @@ def jacfwd(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         checked_argnums(argnums, len(args))
         primals, structure = tree_flatten(chosen(args, argnums))
+        real_only(primals, "jacfwd", "inputs")
         counts = [one.numel() for one in primals]
         kept: dict[str, Any] = {}
 
@@ -94,6 +111,7 @@ def jacfwd(
         def push(*tangents: Any) -> Any:
             answer = jvp(by_primals, tuple(primals), tangents, has_aux=has_aux)
             flat, kept["spec"] = tree_flatten(answer[1])
+            real_only(flat, "jacfwd", "outputs")
             kept["aux"] = tree_map(_shared, answer[2]) if has_aux else None
             return tuple(flat)
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from mindtorch_autograd.mode import enable_grad
 from mindtorch_autograd.node import AccumulateGrad
+from mindtorch_autograd.saved_hooks import disable_saved_tensors_hooks
 from mindtorch_autograd.views import grad_fn, set_requires_grad
-from mindtorch_dispatch.batching import depth, is_batched, lifted_here, rewrapped, without_history
-from mindtorch_dispatch.state import state
+from mindtorch_dispatch.batching import depth, is_batched, lifted_here, rewrapped, transforming, without_history
+from mindtorch_dispatch.keys import DispatchKey
+from mindtorch_dispatch.state import mode_set, state
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..utils._pytree import tree_flatten, tree_map
@@ -31,13 +35,14 @@ def checked_argnums(argnums: Any, count: int) -> None:
     if isinstance(argnums, tuple) and not argnums:
         raise RuntimeError("argnums must be non-empty")
     many = argnums if isinstance(argnums, tuple) else (argnums,)
-    if len(set(many)) != len(many):
-        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
     for number in many:
         if not isinstance(number, int):
-            raise RuntimeError(f"argnum must be int, got {type(number)}")
+            raise RuntimeError(f"argnum must be int, got: {type(number)}")
         if not -count <= number < count:
             raise RuntimeError(f"Got argnum={number}, but only {count} positional inputs")
+    counted = tuple(number % count for number in many)
+    if len(set(counted)) != len(counted):
+        raise RuntimeError(f"argnums elements must be unique, got {counted}")
 
 
 def chosen(args: Sequence[Any], argnums: int | tuple[int, ...]) -> Any:
@@ -115,12 +120,56 @@ def only_tensors(values: Sequence[Any], text: str) -> None:
             raise RuntimeError(text.format(type(value)))
 
 
+def tensor_outputs(output: Any, name: str, expected: str) -> tuple[list[Any], Any]:
+    """Return the tensors of an output and its structure; torch's errors where it has none, or something else."""
+    flat, spec = tree_flatten(output)
+    if not flat or flat == [None]:
+        raise RuntimeError(f"{name}: Expected f to be a function that has non-empty output (got output = {flat})")
+    only_tensors(flat, f"{name}: {expected}, got unsupported type {{}}")
+    return flat, spec
+
+
+def real_only(values: Sequence[Any], name: str, what: str) -> None:
+    """Raise torch's error for complex tensors where a Jacobian is asked for."""
+    for place, value in enumerate(values):
+        if isinstance(value, TensorBase) and value.dtype.is_complex:
+            raise RuntimeError(
+                f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: {place}"
+            )
+
+
+def differentiable_only(values: Sequence[Any]) -> None:
+    """Raise torch's error for outputs of a dtype that no cotangent has."""
+    for value in values:
+        if not (value.dtype.is_floating_point or value.dtype.is_complex):
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                f"{value.dtype}"
+            )
+
+
+@contextmanager
+def reversing() -> Iterator[None]:
+    """Context of a function that is differentiated in reverse mode.
+
+    It is recorded even where a guard has taken autograd out of calls, and its tensors are not saved through hooks.
+    """
+    text = (
+        "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use "
+        "case."
+    )
+    exclude = state.mode.exclude & ~(1 << DispatchKey.Autograd)
+    with disable_saved_tensors_hooks(text), enable_grad(), transforming(), mode_set(exclude=exclude):
+        yield
+
+
 def split_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """Return (output, aux) of a function's result; torch's error when `has_aux` and it is no pair."""
+    """Return (output, aux) of a function's result; torch's error when `has_aux` and it is no pair, or aux no tensors."""
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
         raise RuntimeError(f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    only_tensors(tree_flatten(result[1])[0], "Expected tensors, got unsupported type {}")
     return result
 
 

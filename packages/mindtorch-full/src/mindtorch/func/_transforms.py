@@ -11,12 +11,24 @@ from mindtorch_autograd.function import pushing_forward
 from mindtorch_autograd.mode import enable_grad
 from mindtorch_dispatch.batching import transforming, without_history
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
-from ._levels import Level, checked_argnums, chosen, fresh_leaf, only_tensors, replaced, split_aux
+from ._levels import (
+    Level,
+    checked_argnums,
+    chosen,
+    differentiable_only,
+    fresh_leaf,
+    only_tensors,
+    replaced,
+    reversing,
+    split_aux,
+    tensor_outputs,
+)
 
-_TENSORS_ONLY = "{}: expected f(*primals) to return only tensors, got unsupported type "
+_EXPECTED = "expected f(*primals) to return only tensors"
 _JVP = "jvp(f, primals, tangents)"
 
 
@@ -47,9 +59,9 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         checked_argnums(argnums, len(args))
         level = Level(chosen(args, argnums))
+        with reversing():
+            result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
         with enable_grad():
-            with transforming():
-                result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
             output, aux = split_aux(result, has_aux, "grad_and_value(f)(*args)")
             if not isinstance(output, TensorBase):
                 raise RuntimeError(
@@ -91,11 +103,11 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     (tensor(6.),)
     """
     level = Level(primals)
-    with enable_grad(), transforming():
+    with reversing():
         result = func(*level.stand_ins)
     output, aux = split_aux(result, has_aux, "vjp(f, *primals)")
-    flat, spec = tree_flatten(output)
-    only_tensors(flat, _TENSORS_ONLY.format("vjp(f, *primals)") + "{}")
+    flat, spec = tensor_outputs(output, "vjp(f, *primals)", _EXPECTED)
+    differentiable_only(flat)
 
     def pull_back(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         """Return the products of `cotangents` (structured as the output) with the Jacobian."""
@@ -105,8 +117,11 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
                 f"cotangents: {treespec_pprint(given_spec)}, primal output: {treespec_pprint(spec)}"
             )
+        kept = state.mode.grad if create_graph is None else create_graph
         with enable_grad():
             products = _products(flat, level.flat, given, level.flat)
+        if not kept:
+            products = [without_history(one) for one in products]
         return level.closed(tree_unflatten(products, level.spec))
 
     value = level.closed(output)
@@ -126,7 +141,11 @@ def _checked_primals(primals: Any, tangents: Any) -> tuple[list[Any], list[Any]]
         )
     if not flat:
         raise RuntimeError(f"{_JVP}: Expected primals to contain at least one Tensor.")
+    for what, values in (("primals", flat), ("tangents", given)):
+        only_tensors(values, f"{_JVP}: Expected {what} to only contain Tensors, got {{}}")
     for primal, tangent in zip(flat, given, strict=True):
+        if not (primal.dtype.is_floating_point or primal.dtype.is_complex):
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {primal.dtype}")
         if tuple(primal.shape) != tuple(tangent.shape):
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
@@ -151,10 +170,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
         with transforming(), pushing_forward(level.flat):
             result = func(*level.stand_ins)
         output, aux = split_aux(result, has_aux, _JVP)
-        flat, spec = tree_flatten(output)
-        only_tensors(
-            flat, ("Expected tensors, got unsupported type " if has_aux else _TENSORS_ONLY.format(_JVP)) + "{}"
-        )
+        flat, spec = tensor_outputs(output, _JVP, _EXPECTED)
         products = pushed_forward(flat, level, given, strict)
     value = level.closed(output), level.closed(tree_unflatten(products, spec))
     return (*value, level.closed(aux)) if has_aux else value
@@ -185,7 +201,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     with enable_grad(), pushing_forward(level.flat):
         output = func(*level.stand_ins)
     flat, spec = tree_flatten(output)
-    only_tensors(flat, _TENSORS_ONLY.format("linearize(f, *primals)") + "{}")
+    only_tensors(flat, f"linearize(f, *primals): {_EXPECTED}, got unsupported type {{}}")
 
     def push_forward(*tangents: Any) -> Any:
         """Return the product of the Jacobian with `tangents`."""

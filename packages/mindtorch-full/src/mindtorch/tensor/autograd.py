@@ -27,10 +27,9 @@ _NON_LEAF_GRAD = (
 
 
 _TRANSFORMED = (
-    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
-    "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
-    "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being transformed "
-    "instead."
+    "You are attempting to call Tensor.{}() {}inside of a function being transformed by a functorch transform. This is "
+    "unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call {}() "
+    "outside of a function being transformed instead."
 )
 
 
@@ -91,7 +90,8 @@ class AutogradMixin(TensorBase):
         if requires_grad and self._sig.inference and not state.mode.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if state.transforms:
-            raise RuntimeError(_TRANSFORMED)
+            also = "(or perhaps using torch.autograd.functional.* APIs) "
+            raise RuntimeError(_TRANSFORMED.format("requires_grad_", also, "requires_grad_"))
         if requires_grad == self._sig.requires_grad:
             return self
         spec = self._sig.spec
@@ -312,6 +312,8 @@ class AutogradMixin(TensorBase):
         """
         if not self._sig.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if state.transforms:
+            raise RuntimeError(_TRANSFORMED.format("retain_grad", "", "retain_grad"))
         node = grad_fn(self)
         if node is None or (self._meta is not None and self._meta.retains_grad):
             return
