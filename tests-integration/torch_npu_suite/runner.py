@@ -33,6 +33,7 @@ def _environment(record: Path) -> dict[str, str]:
         "MINDTORCH_SUITE_INTERNALS": str(infrastructure / "torch" / "testing" / "_internal"),
         "MINDTORCH_TORCH_PATH": str(infrastructure),
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         "PYTHONPATH": os.pathsep.join([str(OF_PYTORCH), str(infrastructure)]),
     }
     # What the tests start as programs of their own has to find the same torch.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from mindtorch_npu import runtime
+from mindtorch_npu import runtime, tracing
 from mindtorch_npu.acl import loader
 from mindtorch_npu.acl.errors import check
 
@@ -136,6 +136,7 @@ def synchronize(device: object = None) -> None:
     acl = runtime.on(index)
     try:
         check(acl.rt.synchronize_device(), "acl.rt.synchronize_device()", acl)
+        tracing.tell("device_synchronization")
     finally:
         restore(acl)
 

@@ -8,7 +8,7 @@ import weakref
 from contextlib import suppress
 from typing import Any
 
-from mindtorch_npu import runtime, stream_pools
+from mindtorch_npu import runtime, stream_pools, tracing
 from mindtorch_npu.acl.errors import AclError, check
 from mindtorch_npu.device import current_device, exchange, make_device
 from mindtorch_npu.device import device_index as _device_index
@@ -158,6 +158,7 @@ class Stream:
         try:
             acl = self._acl()
             check(acl.rt.synchronize_stream(self._handle), f"acl.rt.synchronize_stream({self._handle:#x})", acl)
+            tracing.tell("stream_synchronization", self._handle)
         finally:
             exchange(before)
 
@@ -232,7 +233,9 @@ class Event:
                 check(code, f"acl.rt.{create.__name__}({flags})", acl)
                 self._handle, self._index = handle, stream.device_index
                 _events.add(self)
+                tracing.tell("event_creation", self._handle)
             check(acl.rt.record_event(self._handle, stream.npu_stream), "acl.rt.record_event", acl)
+            tracing.tell("event_record", self._handle, stream.npu_stream)
         finally:
             exchange(before)
 
@@ -245,6 +248,7 @@ class Event:
         try:
             acl = runtime.on(stream.device_index)
             check(acl.rt.stream_wait_event(stream.npu_stream, self._handle), "acl.rt.stream_wait_event", acl)
+            tracing.tell("event_wait", self._handle, stream.npu_stream)
         finally:
             exchange(before)
 
@@ -265,6 +269,7 @@ class Event:
             code = acl.rt.synchronize_event(self._handle)
             runtime.on(current_device())
             check(code, "acl.rt.synchronize_event", acl)
+            tracing.tell("event_synchronization", self._handle)
 
     def elapsed_time(self, end_event: Event) -> float:
         """Return the milliseconds from this event to `end_event`. Raises ValueError with torch's texts."""
@@ -304,6 +309,7 @@ class Event:
     def _destroy(self) -> None:
         handle, self._handle = self._handle, 0
         if handle:
+            tracing.tell("event_deletion", handle)
             runtime.init().rt.destroy_event(handle)
 
     def __del__(self) -> None:

@@ -6,7 +6,7 @@ import itertools
 import threading
 from typing import Any
 
-from mindtorch_npu import runtime
+from mindtorch_npu import runtime, tracing
 from mindtorch_npu.acl.errors import check
 from mindtorch_npu.device import current_device
 
@@ -49,6 +49,7 @@ def created(acl: Any) -> int:
     make = getattr(acl.rt, "create_stream_with_config", None)  # older versions have streams of one kind
     handle, code = acl.rt.create_stream() if make is None else make(0, FAST_LAUNCH | FAST_SYNC)
     check(code, "acl.rt.create_stream()" if make is None else "acl.rt.create_stream_with_config(0, 3)", acl)
+    tracing.tell("stream_creation", int(handle))
     return int(handle)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import mindtorch as torch
 from mindtorch import npu
 from mindtorch._torch_npu._format import format_of, keep
+from mindtorch._torch_npu.utils import _npu_trace
 from mindtorch.tensor.tensor import Tensor
 from mindtorch_dispatch.extend.devices import borrowed_memory
 from mindtorch_npu import runtime
@@ -68,3 +69,8 @@ def _npu_canDeviceAccessPeer(device: int, peer: int) -> bool:
 def _npu_get_cann_version(module: str = "CANN") -> str:
     """Return the version of CANN."""
     return npu.get_cann_version(module)
+
+
+def _activate_npu_trace(mode: int) -> None:
+    """Call what `torch_npu.utils._npu_trace` has registered, whatever is checked."""
+    _npu_trace.activate()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mindtorch.npu import Stream
 from mindtorch.tensor.tensor import Tensor
+from mindtorch_npu import tracing
 from mindtorch_npu.allocator import allocator_of
 
 __all__ = ["erase_stream"]
@@ -20,4 +21,6 @@ def erase_stream(tensor: Tensor, stream: Stream) -> None:
         raise TypeError(f"stream should be torch_npu.npu.Stream, could not be {type(stream)}")
     if tensor.device.type != "npu":
         raise RuntimeError(f"erase_stream: the tensor is on {tensor.device}, not on an Ascend device")
-    allocator_of(tensor.get_device()).erase_stream(tensor.untyped_storage().data_ptr(), stream.npu_stream)
+    address = tensor.untyped_storage().data_ptr()
+    allocator_of(tensor.get_device()).erase_stream(address, stream.npu_stream)
+    tracing.tell("erase_stream", address, stream.npu_stream)

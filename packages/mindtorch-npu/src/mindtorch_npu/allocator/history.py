@@ -7,7 +7,10 @@ import time
 from collections import deque
 from typing import Any
 
+from mindtorch_npu import tracing
+
 SKIPPED = "mindtorch_npu/allocator"
+_TOLD = {"alloc": "memory_allocation", "free_requested": "memory_deallocation"}
 
 
 class History:
@@ -49,7 +52,9 @@ class History:
     def add(
         self, action: str, address: int, size: int, stream: int, frames: list[dict[str, Any]], pool: tuple[int, int]
     ) -> None:
-        """Record one entry."""
+        """Record one entry, and tell the listener of the memory that a program gets and gives back."""
+        if action in _TOLD:
+            tracing.tell(_TOLD[action], address)
         if not self.enabled or action in self.skip:
             return
         place = "device_free" if action == "oom" else "addr"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_npu import runtime, switches
+from mindtorch_npu import runtime, switches, tracing
 from mindtorch_npu.acl.errors import check
 from mindtorch_npu.acl.recording import recorded
 from mindtorch_npu.allocator import allocator_of, allocators
@@ -169,6 +169,7 @@ def record_stream(storage: UntypedStorage, stream: Stream) -> None:
     """Let a storage's block wait for a stream when it is released."""
     allocation: Any = storage._allocation
     allocator_of(allocation.device).record_stream(allocation.address, stream.npu_stream)
+    tracing.tell("record_stream", allocation.address, stream.npu_stream)
 
 
 class DeviceArray:

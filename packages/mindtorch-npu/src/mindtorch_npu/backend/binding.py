@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_npu import runtime, switches
+from mindtorch_npu import runtime, switches, tracing
 from mindtorch_npu.acl.errors import check
 from mindtorch_npu.aclnn import signatures
 from mindtorch_npu.allocator import allocator_of
@@ -306,6 +306,7 @@ def _enqueue(operator: _Operator, name: str, device: int, stream: int, found: An
     """Run the second phase with a workspace for it."""
     size, executor = found
     acl = runtime.on(device)
+    tracing.tell("acl_start_execution", name)
     if size:
         allocator = allocator_of(device)
         # The workspace goes back at once: whoever gets it next on this stream comes after this operator.
@@ -319,6 +320,7 @@ def _enqueue(operator: _Operator, name: str, device: int, stream: int, found: An
     if code:
         check(code, name, acl)
     switches.launched.append(name)
+    tracing.tell("acl_finish_execution", name)
     if switches.blocking:
         check(acl.rt.synchronize_stream(stream), name, acl)
 
