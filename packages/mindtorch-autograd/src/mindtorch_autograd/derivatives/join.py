@@ -52,7 +52,7 @@ derivative("flip", self=lambda grad, dims: aten.flip(grad, dims))
 derivative("roll", self=lambda grad, shifts, dims: aten.roll(grad, [-shift for shift in shifts], dims))
 derivative("tril", self=lambda grad, diagonal: aten.tril(grad, diagonal))
 derivative("triu", self=lambda grad, diagonal: aten.triu(grad, diagonal))
-derivative("stack", tensors=lambda grad, dim: list(aten.unbind(grad, dim)))
+derivative("stack", tensors=lambda grad, dim: [aten.select(grad, dim, place) for place in range(grad.shape[dim])])
 derivative(
     "select_backward",
     grad_output=lambda grad, dim, index: aten.select(grad, dim, index),

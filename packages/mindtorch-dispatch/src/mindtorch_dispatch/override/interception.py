@@ -36,11 +36,11 @@ AUTOCAST_MASK = 1 << DispatchKey.Autocast
 
 WHOLE = frozenset(
     "__lshift__ __rshift__ _batch_norm_no_update _batch_norm_with_update _chunk_cat _convolution _embedding_bag_backward "
-    "_fused_sdp_choice _histogramdd_bin_edges _histogramdd_from_bin_cts _index_put_impl_ _linalg_check_errors "
-    "_local_scalar_dense _native_batch_norm_legit _pack_padded_sequence _unique _unsafe_index _unsafe_index_put "
-    "_unsafe_masked_index _unsafe_masked_index_put_accumulate bartlett_window blackman_window detach_copy equal "
-    "fft_fftfreq fft_rfftfreq hamming_window hann_window kaiser_window lift lift_fresh lift_fresh_copy histogram index "
-    "polygamma_ allclose is_same_size copy zero embedding_renorm uniform normal_functional exponential geometric cauchy "
+    "_fused_sdp_choice _histogramdd_bin_edges _histogramdd_from_bin_cts _index_put_impl_ _is_all_true _is_any_true "
+    "_linalg_check_errors _local_scalar_dense _native_batch_norm_legit _pack_padded_sequence _unique _unsafe_index "
+    "_unsafe_index_put _unsafe_masked_index _unsafe_masked_index_put_accumulate bartlett_window blackman_window detach_copy "
+    "equal fft_fftfreq fft_rfftfreq hamming_window hann_window kaiser_window lift lift_fresh lift_fresh_copy histogram "
+    "index polygamma_ allclose is_same_size copy zero embedding_renorm uniform normal_functional exponential geometric cauchy "
     "log_normal random".split()
 )
 """Composed ops that torch has as one, though they have no derivative of their own: handlers see them where no gradient

@@ -1,12 +1,11 @@
 """Operations on the elements that a mask leaves."""
 
-from typing import Any
-
 from mindtorch._naming import adopt
 
 from ._masks import _canonical_dim as _canonical_dim
 from ._masks import _input_mask as _input_mask
 from ._masks import _output_mask as _output_mask
+from ._ops import _combine_input_and_mask as _combine_input_and_mask
 from ._ops import _reduction_identity as _reduction_identity
 from ._ops import _where as _where
 from ._ops import (
@@ -30,18 +29,23 @@ from ._ops import (
     sum,
     var,
 )
+from .maskedtensor.core import MaskedTensor, is_masked_tensor
+from .maskedtensor.creation import as_masked_tensor, masked_tensor
 
 __all__ = [
+    "MaskedTensor",
     "amax",
     "amin",
     "argmax",
     "argmin",
+    "as_masked_tensor",
     "cumprod",
     "cumsum",
     "is_masked_tensor",
     "log_softmax",
     "logaddexp",
     "logsumexp",
+    "masked_tensor",
     "mean",
     "median",
     "norm",
@@ -53,11 +57,6 @@ __all__ = [
     "sum",
     "var",
 ]
-
-
-def is_masked_tensor(obj: Any, /) -> bool:
-    """Whether a value is a tensor that carries its mask; there are none here."""
-    return False
 
 
 adopt(globals())

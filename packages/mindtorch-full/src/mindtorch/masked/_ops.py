@@ -9,10 +9,12 @@ import mindtorch as torch
 import mindtorch.nn.functional as F
 from mindtorch._naming import adopt
 
+from ._combine import combine
 from ._masks import _canonical_dim, _input_mask
 from ._sparse import reduce as _sparse_reduce
 from ._sparse import require_mask, require_strided
 from ._sparse import where as _where
+from .maskedtensor.core import is_masked_tensor
 
 __all__ = [
     "amax",
@@ -76,10 +78,21 @@ def _reduction_identity(op_name: str, input: Any, *args: Any) -> Any:
 
 
 def _masked(op_name: str, input: Any, mask: Any, *args: Any) -> Any:
-    """The input with the identity in the places the mask hides."""
-    if mask is None:
-        return input
-    return _where(_input_mask(input, mask=mask), input, _reduction_identity(op_name, input, *args))
+    """The input with the identity in the places the mask hides; its own, where it carries one."""
+
+    def filled(data: Any, shown: Any) -> Any:
+        if shown is None:
+            return data
+        return _where(_input_mask(data, mask=shown), data, _reduction_identity(op_name, data, *args))
+
+    return combine(filled, input, mask)
+
+
+def _combine_input_and_mask(op: Any, input: Any, mask: Any, *args: Any) -> Any:
+    """The same for the masked operation `op`; ValueError for what is none."""
+    if not callable(op) and mask is not None:
+        raise ValueError(f"_combine_input_and_mask expected masked operation (got {type(op).__name__} object)")
+    return _masked(getattr(op, "__name__", ""), input, mask, *args)
 
 
 def _long_if_short(input: Any, dtype: Any) -> Any:
@@ -174,8 +187,10 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
         zero = torch.zeros([], dtype=input.dtype, device=input.device)
         shown = _where(_input_mask(input, mask=mask), input, zero)
         return _sparse_reduce("mean", shown, _canonical_dim(dim, input.ndim), bool(keepdim), dtype)
-    if mask is None:
+    if mask is None and not is_masked_tensor(input):
         return torch.mean(input, dim=_canonical_dim(dim, input.ndim), keepdim=bool(keepdim), dtype=dtype)
+    if mask is None:
+        mask = torch.ones(input.shape, dtype=torch.bool, device=input.device)  # torch counts what is hidden, too
     left = _input_mask(input, mask=mask)
     count = torch.sum(left, _canonical_dim(dim, input.ndim), bool(keepdim), dtype=torch.int64)
     return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=left) / count

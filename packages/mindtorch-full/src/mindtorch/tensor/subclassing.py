@@ -11,10 +11,12 @@ from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override import handlers
 from mindtorch_dispatch.override.overrides import overriding
+from mindtorch_dispatch.sparse import compressed, coo
 from mindtorch_dispatch.state import NONE_OVERRIDE, ONLY_MODES_OVERRIDE, mode_set, state
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.layout import strided
+from mindtorch_storage.layout import sparse_coo, strided
 from mindtorch_storage.size import Size
+from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.tensor_base import TensorBase, make_tensor, share_bytes
@@ -124,15 +126,30 @@ def make_wrapper_subclass(
         )
     if any(extent < 0 for extent in size):
         raise RuntimeError("numel: integer multiplication overflow")
-    if layout is not None and layout is not strided:
-        raise NotImplementedError(f"_make_wrapper_subclass: layout {layout} is not offered; strided is")
     chosen = get_default_device() if device is None else Device(device)
+    if layout is not None and layout is not strided:
+        made = _without_elements(cls, layout, size, dtype or get_default_dtype(), chosen)
+        _announce(made, dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
+        return _told(made, requires_grad)
     spec = Spec.of(dtype or get_default_dtype(), chosen, Size(size), tuple(strides) if strides is not None else None)
     offset = storage_offset or 0
     nbytes = storage_size if storage_size is not None else _extent(spec, offset)
     made = make_tensor(cls, spec.plain, None, UntypedStorage(nbytes, device="meta"), offset, [0])
     _announce(made, dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
     return _told(made, requires_grad)
+
+
+def _without_elements(cls: Any, layout: Any, size: Any, dtype: Any, device: Any) -> Any:
+    """Return a sparse tensor of class `cls` that specifies no element; NotImplementedError for other layouts."""
+    if layout is sparse_coo:
+        bearer = coo.empty(Size(size), dtype, device)
+    elif layout in COMPRESSED_LAYOUTS[:2]:
+        bearer = compressed.empty(layout, Size(size), dtype, device)
+    else:
+        raise NotImplementedError(
+            f"_make_wrapper_subclass: layout {layout} is not offered; strided, sparse_coo, sparse_csr and sparse_csc are"
+        )
+    return share_bytes(cls, bearer._sig.spec.plain, bearer)
 
 
 def _extent(spec: Spec, offset: int) -> int:
@@ -234,6 +251,9 @@ def _asking(cls: type, name: str) -> Any:
 
     def answer(self: Any) -> Any:
         made = _ask(self, question)
+        if made is None:  # the class leaves it to the geometry that it was made with
+            kept = below.__get__(self)
+            return kept if isinstance(below, property) else kept()
         return Size(made) if question == "sym_size" else tuple(made) if question == "sym_stride" else made
 
     if isinstance(below, property):
