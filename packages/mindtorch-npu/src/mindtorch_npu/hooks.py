@@ -20,8 +20,11 @@ CAPABILITY = "TORCH_NPU_DEVICE_CAPABILITY"
 
 
 def _get_allocator(device: int | None = None) -> Any:
-    """Return the allocator of a device; the runtime need not be initialised."""
-    return allocator_of(device_index(device, initialise=False))
+    """Return the allocator of a device; the runtime need not be initialised. RuntimeError for one that is not there."""
+    index = device_index(device, initialise=False)
+    if runtime.is_initialized() and not 0 <= index < runtime.device_count():
+        raise RuntimeError(f"Invalid device argument {index}: did you call init?")
+    return allocator_of(index)
 
 
 def _get_device_name(device: DeviceLike | None = None) -> str:

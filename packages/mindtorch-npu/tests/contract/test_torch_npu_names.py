@@ -244,3 +244,15 @@ def test_options_of_the_compiler_are_checked(npu):
     mindtorch.npu.set_option({"ACL_AICORE_NUM": 24})
     with pytest.warns(UserWarning, match="ACL_OP_SELECT_IMPL_MODE is deprecated"):
         mindtorch.npu.set_option({"ACL_OP_SELECT_IMPL_MODE": "high_precision"})
+
+
+def test_options_of_other_names_are_refused(npu, options):
+    with pytest.raises(RuntimeError, match="invalid npu option name:ACL_OP_SELECT_IMPL"):
+        options.set_option({"ACL_OP_SELECT_IMPL": "high_precision"})
+
+
+@pytest.mark.parametrize("ask", ["memory_allocated", "memory_reserved", "max_memory_allocated", "memory_stats"])
+def test_memory_of_a_device_that_is_not_there(npu, ask):
+    mindtorch.ones(1).npu()
+    with pytest.raises(RuntimeError, match="Invalid device argument 99"):
+        getattr(mindtorch.npu, ask)("npu:99")

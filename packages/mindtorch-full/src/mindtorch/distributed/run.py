@@ -16,6 +16,7 @@ import sys
 import uuid
 from argparse import REMAINDER, ArgumentParser, Namespace
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import mindtorch as torch
@@ -85,7 +86,9 @@ def _filter_list(value: str) -> list[str]:
 
 def get_args_parser() -> ArgumentParser:
     """Return the parser of the command line."""
-    parser = ArgumentParser(description="Torch Distributed Elastic Training Launcher")
+    # The command `torchrun` runs this module, whose name is not what its user typed.
+    typed = "torchrun" if "torchrun" in (Path(one).name for one in sys.orig_argv[:2]) else None
+    parser = ArgumentParser(prog=typed, description="Torch Distributed Elastic Training Launcher")
     for option, kind, default, text in _OPTIONS:
         parser.add_argument(*_names(option), action=env, type=kind, default=default, help=text)
     for option, text in _SWITCHES:

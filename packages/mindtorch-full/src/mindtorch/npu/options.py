@@ -47,25 +47,27 @@ __all__ = [
 ]
 
 _SWITCH = ("enable", "disable")
+_TEXTS = (
+    "ACL_DEBUG_DIR ACL_OPTYPELIST_FOR_IMPLMODE ACL_OP_COMPILER_CACHE_DIR ACL_OP_DEBUG_OPTION FORCE_ACLNN_OP_LIST "
+    "NPU_FUZZY_COMPILE_BLACKLIST TORCH_NPU_USE_COMPATIBLE_IMPL autotunegraphdumppath mdldumpconfigpath"
+).split()
 _VALUES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_TEXTS, ()),
     "ACL_PRECISION_MODE": ("allow_fp32_to_fp16", "must_keep_origin_dtype"),
     "ACL_OP_SELECT_IMPL_MODE": ("high_performance", "high_precision"),
     "ACL_AICORE_NUM": tuple(map(str, range(1, 33))),
-    "ACL_OPTYPELIST_FOR_IMPLMODE": (),
     "ACL_OP_DEBUG_LEVEL": ("0", "1", "2", "3", "4"),
-    "ACL_DEBUG_DIR": (),
     "ACL_OP_COMPILER_CACHE_MODE": ("disable", "enable", "force"),
-    "ACL_OP_COMPILER_CACHE_DIR": (),
     "ALLOW_MATMUL_HF32": _SWITCH,
     "ALLOW_CONV_HF32": _SWITCH,
     "ALLOW_INTERNAL_FORMAT": _SWITCH,
     "CUBE_MATH_TYPE": ("0", "1", "2", "3", "4"),
+    "OP_HOOK_ENABLE": _SWITCH,
+    "STRONG_CONSISTENCY": _SWITCH,
     "MM_BMM_ND_ENABLE": _SWITCH,
     "jitCompile": _SWITCH,
     "mdldumpswitch": _SWITCH,
-    "mdldumpconfigpath": (),
     "autotune": _SWITCH,
-    "autotunegraphdumppath": (),
 }
 """Options by name and what they may be; nothing stands for any text."""
 _DEPRECATED = ("ACL_OP_SELECT_IMPL_MODE", "ACL_OPTYPELIST_FOR_IMPLMODE")
@@ -87,11 +89,16 @@ class CubeMathType(IntEnum):
 
 
 def set_option(option: dict[str, Any]) -> None:
-    """Set options of the vendor's compiler and operators. TypeError and ValueError for what they cannot be."""
+    """Set options of the vendor's compiler and operators.
+
+    TypeError and ValueError for what they cannot be, RuntimeError for a name that none has.
+    """
     if not isinstance(option, dict):
         raise TypeError("npu option must be a dict.")
     for name, value in option.items():
-        allowed = _VALUES.get(name, ())
+        if name not in _VALUES:
+            raise RuntimeError(f"invalid npu option name:{name}")
+        allowed = _VALUES[name]
         if allowed and str(value) not in allowed:
             raise ValueError(f"value of {name} should be in {list(allowed)} but got {value}")
         if name in _DEPRECATED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from mindtorch_npu.simulator.faults import DeviceFault
+from mindtorch_npu.simulator.faults import DeviceFault, no_device
 from mindtorch_npu.simulator.machine import BAD_DEVICE, BAD_VALUE, NO_CONTEXT, PARAMETER, Machine
 
 TIMEOUT = -1
@@ -47,7 +47,7 @@ _version.always = True  # type: ignore[attr-defined]
 
 def _check(machine: Machine, device: int) -> int:
     if not 0 <= device < machine.settings.devices:
-        raise DeviceFault(BAD_DEVICE, f"EE1001: device {device} is not one of {machine.settings.devices}")
+        raise DeviceFault(BAD_DEVICE, no_device(device, machine.settings.devices))
     return device
 
 

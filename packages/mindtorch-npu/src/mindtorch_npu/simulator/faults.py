@@ -18,6 +18,14 @@ class DeviceFault(Exception):
         self.text = text
 
 
+def no_device(device: int, count: int) -> str:
+    """Return what the runtime says of a device that is not there."""
+    return (
+        f"EE1001: The argument is invalid. Reason: Invalid device ID. The valid device range is [0, {count}), "
+        f"but device {device} was given. Solution: 1.Check whether the device ID is valid."
+    )
+
+
 class FaultPlan:
     """Which calls are to fail: by name, the n-th call, and for how many calls."""
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-from mindtorch_npu.simulator.faults import DeviceFault, FaultPlan
+from mindtorch_npu.simulator.faults import DeviceFault, FaultPlan, no_device
 from mindtorch_npu.simulator.memory import DeviceMemory
 from mindtorch_npu.simulator.races import HOST, Races
 from mindtorch_npu.simulator.settings import Settings
@@ -100,7 +100,7 @@ class Machine:
     def set_device(self, device: int) -> None:
         """Make a device's default context current, making it when it is the first use."""
         if not 0 <= device < self.settings.devices:
-            raise DeviceFault(BAD_DEVICE, f"EE1001: device {device} is not one of {self.settings.devices}")
+            raise DeviceFault(BAD_DEVICE, no_device(device, self.settings.devices))
         if device in self.settings.hung:
             threading.Event().wait()  # for ever, as the driver does
         with self.lock:
