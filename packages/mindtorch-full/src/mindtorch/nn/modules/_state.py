@@ -134,6 +134,7 @@ class _StateMixin:
         error_msgs: list[str],
     ) -> None:
         """Load the module's own entries, appending what does not fit to the three lists."""
+        self._upgrade_older_entries(state_dict, prefix, local_metadata.get("version"), error_msgs)
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         persistent = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
@@ -157,6 +158,11 @@ class _StateMixin:
             unexpected_keys.append(extra_key)
         if strict:
             unexpected_keys.extend(_unexpected(self, state_dict, prefix, extra_key, local_state))
+
+    def _upgrade_older_entries(
+        self, state_dict: dict[str, Any], prefix: str, version: int | None, errors: list[str]
+    ) -> None:
+        """Give the entries of an older ``version`` of the module the form that is loaded; modules with versions do."""
 
 
 class _Report:

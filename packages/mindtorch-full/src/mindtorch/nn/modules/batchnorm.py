@@ -87,17 +87,9 @@ class _NormBase(Module):
             f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
-    def _load_from_state_dict(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
+    def _upgrade_older_entries(
+        self, state_dict: dict[str, Any], prefix: str, version: int | None, errors: list[str]
     ) -> None:
-        version = local_metadata.get("version")
         if (version is None or version < 2) and self.track_running_stats:
             # num_batches_tracked came with version 2.
             key = prefix + "num_batches_tracked"
@@ -105,9 +97,6 @@ class _NormBase(Module):
                 own = self.num_batches_tracked
                 keep = own is not None and own.device != mindtorch.device("meta")
                 state_dict[key] = own if keep else mindtorch.tensor(0, dtype=mindtorch.long)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
 
 
 class _BatchNorm(_NormBase):

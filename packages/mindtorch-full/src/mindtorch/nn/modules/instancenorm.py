@@ -53,24 +53,16 @@ class _InstanceNorm(_NormBase):
     def _handle_no_batch_input(self, input: Tensor) -> Tensor:
         return self._apply_instance_norm(input.unsqueeze(0)).squeeze(0)
 
-    def _load_from_state_dict(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
+    def _upgrade_older_entries(
+        self, state_dict: dict[str, Any], prefix: str, version: int | None, errors: list[str]
     ) -> None:
-        version = local_metadata.get("version")
         if version is None and not self.track_running_stats:
             # Old checkpoints hold running statistics even where they are not tracked.
             keys = [prefix + name for name in ("running_mean", "running_var") if prefix + name in state_dict]
             if keys:
                 names = " and ".join(f'"{key}"' for key in keys)
                 cls = self.__class__.__name__
-                error_msgs.append(
+                errors.append(
                     f"Unexpected running stats buffer(s) {names} for {cls} with track_running_stats=False. If "
                     f"state_dict is a checkpoint saved before 0.4.0, this may be expected because {cls} does not "
                     "track running stats by default since 0.4.0. Please remove these keys from state_dict. If the "
@@ -79,9 +71,7 @@ class _InstanceNorm(_NormBase):
                 )
                 for key in keys:
                     state_dict.pop(key)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
+        super()._upgrade_older_entries(state_dict, prefix, version, errors)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape, batched or not."""
