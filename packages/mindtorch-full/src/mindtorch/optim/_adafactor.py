@@ -15,12 +15,11 @@ __all__ = ["Adafactor"]
 class Adafactor(PerParameterOptimizer):
     """Adam-like steps relative to the size of the parameter, with factored second moments and update clipping.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.Adafactor([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.Adafactor([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([ 0.2094, -1.2094])
     """
 
     def __init__(

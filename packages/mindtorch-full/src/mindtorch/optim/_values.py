@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal
 
 import mindtorch as torch
 from mindtorch.utils._foreach_utils import _get_fused_kernels_supported_devices
@@ -12,6 +12,8 @@ from mindtorch_dispatch.state import state
 
 #: Device types whose kernels can run a step without the host knowing the step count.
 CAPTURABLE_DEVICES = ("cuda", "xpu", "hpu", "privateuseone", "npu")
+
+_LISTS = ("params and state_steps", "params and state_steps")
 
 
 def use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,6 +75,15 @@ def check_betas(betas: Any) -> None:
             raise ValueError(f"Invalid beta parameter at index {index}: {betas[index]}")
 
 
+def check_adam_options(lr: Any, betas: Any, eps: Any, weight_decay: Any) -> None:
+    """Refuse what Adam and its relatives do not take."""
+    check_lr(lr)
+    check_not_negative("learning rate", lr)
+    check_not_negative("epsilon value", eps)
+    check_betas(betas)
+    check_not_negative("weight_decay value", weight_decay)
+
+
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
     """Refuse combinations of execution modes that contradict each other."""
     if not fused:
@@ -93,16 +104,23 @@ def check_fused_param(param: Any) -> None:
         )
 
 
-def check_capturable(group: dict[str, Any], param: Any, names: tuple[str, str], *, xla: bool = True) -> None:
+def check_capturable(
+    group: dict[str, Any],
+    param: Any,
+    *,
+    names: tuple[str, str] = _LISTS,
+    xla: Literal["single", "always", "never"] = "single",
+) -> None:
     """A capturable step needs a device that holds its own counters.
 
-    ``names`` are what torch's text lists for the single-tensor and for the foreach path.
+    ``names`` are what torch's text lists for the single-tensor and for the foreach path, ``xla`` says for which of them
+    it lists that device.
     """
     if not group.get("capturable") or group.get("fused") or param.device.type in CAPTURABLE_DEVICES:
         return
     foreach = bool(group.get("foreach"))
-    devices = ["cuda", "xpu", "hpu", "privateuseone"] + (["xla"] if xla in (True, "always") and not foreach else [])
-    if xla == "always" and foreach:
+    devices = ["cuda", "xpu", "hpu", "privateuseone"]
+    if xla == "always" or (xla == "single" and not foreach):
         devices.append("xla")
     raise AssertionError(f"If capturable=True, {names[foreach]} must be on supported devices: {devices}.")
 

@@ -9,13 +9,8 @@ from mindtorch._naming import adopt
 from mindtorch_dispatch.decomp.optimizer import adagrad_pass
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
-from ._per_parameter import (
-    Due,
-    PerParameterOptimizer,
-    counted,
-    has_passes,
-    lists_of,
-)
+from ._one_pass import Due, counted, has_passes, lists_of
+from ._per_parameter import PerParameterOptimizer
 from ._values import (
     ascent,
     check_fused,
@@ -34,12 +29,11 @@ __all__ = ["Adagrad", "adagrad"]
 class Adagrad(PerParameterOptimizer):
     """Steps divided by the root of the sum of all squared gradients so far.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.Adagrad([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.Adagrad([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([ 0.5000, -1.5000])
     """
 
     _older_groups: ClassVar[dict[str, Any]] = {

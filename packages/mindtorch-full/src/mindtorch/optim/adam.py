@@ -11,23 +11,13 @@ from mindtorch_dispatch.decomp.optimizer import adam_pass
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 from mindtorch_dispatch.extend.devices import adam_steps
 
-from ._per_parameter import (
-    Due,
-    PerParameterOptimizer,
-    counted,
-    entering,
-    entering_numbers,
-    has_passes,
-    lists_of,
-    zeros_like_param,
-)
+from ._one_pass import Due, counted, entering, entering_numbers, has_passes, lists_of
+from ._per_parameter import PerParameterOptimizer, zeros_like_param
 from ._values import (
     ascent,
-    check_betas,
+    check_adam_options,
     check_capturable,
     check_fused,
-    check_lr,
-    check_not_negative,
     is_tensor,
     on_device_counters,
     real_views,
@@ -40,12 +30,11 @@ __all__ = ["Adam", "adam"]
 class Adam(PerParameterOptimizer):
     """Adam: steps scaled by running means of the gradient and of its square, both corrected for their start.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.Adam([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.Adam([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([ 0.5000, -1.5000])
     """
 
     _older_groups: ClassVar[dict[str, Any]] = {
@@ -75,14 +64,9 @@ class Adam(PerParameterOptimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        if is_tensor(lr):
-            if foreach and not capturable:
-                raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-            check_lr(lr)
-        check_not_negative("learning rate", lr)
-        check_not_negative("epsilon value", eps)
-        check_betas(betas)
-        check_not_negative("weight_decay value", weight_decay)
+        if is_tensor(lr) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        check_adam_options(lr, betas, eps, weight_decay)
         _check_tensor_betas(betas, foreach, capturable)
         defaults = {
             "lr": lr,
@@ -111,7 +95,7 @@ class Adam(PerParameterOptimizer):
             state["max_exp_avg_sq"] = zeros_like_param(param)
 
     def _check_modes(self, group: dict[str, Any], param: Any) -> None:
-        check_capturable(group, param, ("params and state_steps", "params and state_steps"))
+        check_capturable(group, param)
         super()._check_modes(group, param)
 
     def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
@@ -123,7 +107,7 @@ class Adam(PerParameterOptimizer):
         return counted(due, lambda count: run(due, count + 1, group))
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        check_capturable(group, param, ("params and state_steps", "params and state_steps"))
+        check_capturable(group, param)
         if group["fused"] and param.device.type in adam_steps and _fused_step(((param, grad, state),), group):
             return
         if group["fused"] and _fused_pass(((param, grad, state),), float(state["step"]) + 1, group):
@@ -327,7 +311,7 @@ def adam(
         state = {"step": state_steps[index], "exp_avg": exp_avgs[index], "exp_avg_sq": exp_avg_sqs[index]}
         if amsgrad:
             state["max_exp_avg_sq"] = max_exp_avg_sqs[index]
-        check_capturable(group, param, ("params and state_steps", "params and state_steps"))
+        check_capturable(group, param)
         _update_adam(PerParameterOptimizer._count, param, grads[index], state, group)
 
 

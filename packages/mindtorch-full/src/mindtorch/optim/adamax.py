@@ -9,18 +9,9 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
-from ._per_parameter import (
-    CapturableOptimizer,
-    Due,
-    counted,
-    entering,
-    entering_numbers,
-    has_passes,
-    lists_of,
-    step_each,
-    zeros_like_param,
-)
-from ._values import ascent, check_betas, check_capturable, check_lr, check_not_negative, real_views, to_scalar
+from ._one_pass import Due, counted, entering, entering_numbers, lists_of
+from ._per_parameter import CapturableOptimizer, step_each, zeros_like_param
+from ._values import ascent, check_adam_options, check_capturable, real_views, to_scalar
 
 __all__ = ["Adamax", "adamax"]
 
@@ -28,12 +19,11 @@ __all__ = ["Adamax", "adamax"]
 class Adamax(CapturableOptimizer):
     """Adam with a decayed running maximum of gradient magnitudes in place of the mean square.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.Adamax([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.Adamax([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([ 0.5000, -1.5000])
     """
 
     def __init__(
@@ -49,11 +39,7 @@ class Adamax(CapturableOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative("learning rate", lr)
-        check_not_negative("epsilon value", eps)
-        check_betas(betas)
-        check_not_negative("weight_decay value", weight_decay)
+        check_adam_options(lr, betas, eps, weight_decay)
         defaults: dict[str, Any] = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
         defaults |= {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
         defaults |= {"capturable": capturable}
@@ -64,13 +50,11 @@ class Adamax(CapturableOptimizer):
         state["exp_avg"] = zeros_like_param(param)
         state["exp_inf"] = zeros_like_param(param)
 
-    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
-        if group["capturable"] or group["differentiable"] or not has_passes(due):
-            return False
+    def _update_in_one_pass(self, due: Due, group: dict[str, Any]) -> bool:
         return counted(due, lambda count: _passed(due, count + 1, group))
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        check_capturable(group, param, ("params and state_steps", "params and state_steps"))
+        check_capturable(group, param)
         step = self._count(state, {"capturable": group["capturable"]})
         beta1, beta2 = group["betas"]
         lr = to_scalar(group["lr"])

@@ -14,12 +14,11 @@ __all__ = ["AdamW", "adamw"]
 class AdamW(Adam):
     """Adam whose weight decay shrinks the parameters directly instead of entering the averages.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.AdamW([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.AdamW([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([ 0.4950, -1.4900])
     """
 
     def __init__(

@@ -27,12 +27,11 @@ _NAMES = ("params, mus, etas, and state_steps", "params, mus, etas, and state_st
 class ASGD(CapturableOptimizer):
     """Gradient descent with a decaying step and a running average of the parameters in ``ax``.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.ASGD([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.ASGD([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([-5.0008e-05,  1.0002e-04])
     """
 
     _counters: ClassVar[tuple[str, ...]] = ("step", "eta", "mu")
@@ -66,7 +65,7 @@ class ASGD(CapturableOptimizer):
         state["ax"] = zeros_like_param(param)
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        check_capturable(group, param, _NAMES)
+        check_capturable(group, param, names=_NAMES)
         lr, lambd, capturable = to_scalar(group["lr"]), group["lambd"], group["capturable"]
         eta, mu = state["eta"], state["mu"]
         state["step"] += 1

@@ -9,23 +9,12 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
-from ._per_parameter import (
-    CapturableOptimizer,
-    Due,
-    common_count,
-    count_all,
-    entering,
-    entering_numbers,
-    has_passes,
-    lists_of,
-    step_each,
-    zeros_like_param,
-)
+from ._one_pass import Due, common_count, count_all, entering, entering_numbers, lists_of
+from ._per_parameter import CapturableOptimizer, step_each, zeros_like_param
 from ._values import (
     ascent,
-    check_betas,
+    check_adam_options,
     check_capturable,
-    check_lr,
     check_not_negative,
     get_value,
     on_device_counters,
@@ -42,12 +31,11 @@ _NAMES = ("params, mu_products and state_steps", "params, mu_products, and state
 class NAdam(CapturableOptimizer):
     """Adam whose momentum looks one step ahead, with a momentum that warms up over time.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.NAdam([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.NAdam([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([ 0.4718, -1.4718])
     """
 
     _older_groups: ClassVar[dict[str, Any]] = CapturableOptimizer._older_groups | {"decoupled_weight_decay": False}
@@ -68,11 +56,7 @@ class NAdam(CapturableOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative("learning rate", lr)
-        check_not_negative("epsilon value", eps)
-        check_betas(betas)
-        check_not_negative("weight_decay value", weight_decay)
+        check_adam_options(lr, betas, eps, weight_decay)
         check_not_negative("momentum_decay value", momentum_decay)
         defaults = {
             "lr": lr,
@@ -95,9 +79,7 @@ class NAdam(CapturableOptimizer):
         state["exp_avg"] = zeros_like_param(param)
         state["exp_avg_sq"] = zeros_like_param(param)
 
-    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
-        if on_device_counters(group) or not has_passes(due):
-            return False
+    def _update_in_one_pass(self, due: Due, group: dict[str, Any]) -> bool:
         count, products = common_count(due), {get_value(state["mu_product"]) for _, _, state in due}
         if count is None or len(products) > 1 or not are_numbers(group["betas"][0], group["momentum_decay"]):
             return False
@@ -111,7 +93,7 @@ class NAdam(CapturableOptimizer):
         return True
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        check_capturable(group, param, _NAMES)
+        check_capturable(group, param, names=_NAMES)
         step = self._count(state, {"capturable": group["capturable"]})
         (beta1, beta2), lr = group["betas"], to_scalar(group["lr"])
         grad = ascent(grad, group)

@@ -8,17 +8,8 @@ from typing import Any, ClassVar
 from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
-from ._per_parameter import (
-    CapturableOptimizer,
-    Due,
-    count_all,
-    entering,
-    entering_numbers,
-    has_passes,
-    lists_of,
-    step_each,
-    zeros_like_param,
-)
+from ._one_pass import Due, count_all, entering, entering_numbers, lists_of
+from ._per_parameter import CapturableOptimizer, step_each, zeros_like_param
 from ._values import ascent, check_capturable, check_lr, check_not_negative, real_views, to_scalar
 
 __all__ = ["RMSprop", "rmsprop"]
@@ -27,12 +18,11 @@ __all__ = ["RMSprop", "rmsprop"]
 class RMSprop(CapturableOptimizer):
     """Steps divided by a running root mean square of the gradient, optionally centred, optionally with momentum.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.RMSprop([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.RMSprop([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([-4.0000,  3.0000])
     """
 
     _older_groups: ClassVar[dict[str, Any]] = {"momentum": 0, "centered": False} | CapturableOptimizer._older_groups
@@ -70,14 +60,14 @@ class RMSprop(CapturableOptimizer):
         if group["centered"]:
             state["grad_avg"] = zeros_like_param(param)
 
-    def _update_together(self, due: Due, group: dict[str, Any]) -> bool:
-        if group["capturable"] or group["differentiable"] or not has_passes(due) or not _passed(due, group):
+    def _update_in_one_pass(self, due: Due, group: dict[str, Any]) -> bool:
+        if not _passed(due, group):
             return False
         count_all(due)
         return True
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        check_capturable(group, param, ("params and state_steps", "params and state_steps"), xla="always")  # type: ignore[arg-type]
+        check_capturable(group, param, xla="always")
         state["step"] += 1
         alpha, lr = group["alpha"], to_scalar(group["lr"])
         grad = ascent(grad, group)

@@ -16,12 +16,11 @@ __all__ = ["Rprop", "rprop"]
 class Rprop(CapturableOptimizer):
     """Follows only the sign of the gradient, with a step per element that grows and shrinks with its agreement.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.Rprop([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.Rprop([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([ 0.5000, -1.5000])
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class Rprop(CapturableOptimizer):
         state["step_size"] = torch.full_like(param.grad, fill)
 
     def _update(self, param: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        check_capturable(group, param, ("params and state_steps", "params and state_steps"), xla="always")  # type: ignore[arg-type]
+        check_capturable(group, param, xla="always")
         shrink, grow = group["etas"]
         state["step"] += 1
         grad, previous, param, step_size = real_views(ascent(grad, group), state["prev"], param, state["step_size"])

@@ -8,14 +8,8 @@ from typing import Any, ClassVar
 from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
-from ._per_parameter import (
-    Due,
-    PerParameterOptimizer,
-    entering,
-    entering_numbers,
-    has_passes,
-    lists_of,
-)
+from ._one_pass import Due, entering, entering_numbers, has_passes, lists_of
+from ._per_parameter import PerParameterOptimizer
 from ._values import ascent, check_fused, check_lr, is_tensor, to_scalar
 
 __all__ = ["SGD", "sgd"]
@@ -24,12 +18,11 @@ __all__ = ["SGD", "sgd"]
 class SGD(PerParameterOptimizer):
     """Gradient descent with optional momentum (plain or Nesterov) and weight decay.
 
-    >>> parameter = torch.nn.Parameter(torch.tensor([1.0]))
-    >>> optimizer = torch.optim.SGD([parameter], lr=0.5)
-    >>> (parameter * 2).sum().backward()
-    >>> optimizer.step()
-    >>> parameter.item() < 1
-    True
+    >>> parameter = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    >>> (parameter**2).sum().backward()
+    >>> torch.optim.SGD([parameter], lr=0.5).step()
+    >>> parameter.data
+    tensor([0., 0.])
     """
 
     _older_groups: ClassVar[dict[str, Any]] = {
