@@ -33,13 +33,25 @@ class ProbsOrLogits:
 
     def _store(self, probs: Any, logits: Any) -> Any:
         """Keep a single probability; returns the batch shape."""
+        name, given = self._choose(probs, logits)
+        (tensor,) = broadcast_all(given)
+        setattr(self, name, tensor)
+        return tensor.size() if isinstance(given, torch.Tensor) else torch.Size()
+
+    def _store_counted(self, total_count: Any, probs: Any, logits: Any) -> Any:
+        """Keep a single probability and a number of trials of its dtype; returns the batch shape."""
+        name, given = self._choose(probs, logits)
+        count, tensor = broadcast_all(total_count, given)
+        self.total_count = count.type_as(tensor)
+        setattr(self, name, tensor)
+        return tensor.size()
+
+    def _choose(self, probs: Any, logits: Any) -> tuple[str, Any]:
+        """Return the parameter that was given, with its name."""
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        given = logits if probs is None else probs
-        (tensor,) = broadcast_all(given)
         self._given_logits = probs is None
-        setattr(self, "logits" if probs is None else "probs", tensor)
-        return tensor.size() if isinstance(given, torch.Tensor) else torch.Size()
+        return ("logits", logits) if probs is None else ("probs", probs)
 
     def _new(self, *args: Any, **kwargs: Any) -> Any:
         return self._param.new_empty(*args, **kwargs)

@@ -10,7 +10,7 @@ from mindtorch._naming import adopt
 from . import constraints
 from ._probs_or_logits import ProbsOrLogits
 from .distribution import Distribution
-from .utils import NO_SHAPE, broadcast_all
+from .utils import NO_SHAPE
 
 __all__ = ["Binomial"]
 
@@ -35,16 +35,8 @@ class Binomial(ProbsOrLogits, Distribution):
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        if probs is not None:
-            self.total_count, self.probs = broadcast_all(total_count, probs)
-            self.total_count = self.total_count.type_as(self.probs)
-        else:
-            self.total_count, self.logits = broadcast_all(total_count, logits)
-            self.total_count = self.total_count.type_as(self.logits)
-        self._given_logits = probs is None
-        Distribution.__init__(self, self._param.size(), validate_args=validate_args)
+        batch_shape = self._store_counted(total_count, probs, logits)
+        Distribution.__init__(self, batch_shape, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:

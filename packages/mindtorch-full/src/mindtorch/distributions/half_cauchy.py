@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import math
-from math import inf
-from typing import Any, ClassVar
+from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
 
-from . import constraints
+from ._folded import Folded
 from .cauchy import Cauchy
-from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform
 
 __all__ = ["HalfCauchy"]
 
 
-class HalfCauchy(TransformedDistribution):
+class HalfCauchy(Folded):
     """The magnitude of a Cauchy value around zero."""
-
-    arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive}  # type: ignore[misc]
-    support = constraints.nonnegative
-    has_rsample = True
-    base_dist: Any
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
@@ -33,19 +26,9 @@ class HalfCauchy(TransformedDistribution):
         return super().expand(batch_shape, _instance=self._get_checked_instance(HalfCauchy, _instance))
 
     @property
-    def scale(self) -> Any:
-        """The scale."""
-        return self.base_dist.scale
-
-    @property
     def mean(self) -> Any:
         """It is infinite."""
         return torch.full(self._extended_shape(), math.inf, dtype=self.scale.dtype, device=self.scale.device)
-
-    @property
-    def mode(self) -> Any:
-        """Zero."""
-        return torch.zeros_like(self.scale)
 
     @property
     def variance(self) -> Any:
@@ -56,23 +39,7 @@ class HalfCauchy(TransformedDistribution):
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
-        value = torch.as_tensor(value, dtype=self.base_dist.scale.dtype, device=self.base_dist.scale.device)
-        log_prob = self.base_dist.log_prob(value) + math.log(2)
-        return torch.where(value >= 0, log_prob, -inf)
-
-    def cdf(self, value: Any) -> Any:
-        """The probability of a sample at most this large."""
-        if self._validate_args:
-            self._validate_sample(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, prob: Any) -> Any:
-        """The value below which a sample lies with this probability."""
-        return self.base_dist.icdf((prob + 1) / 2)
-
-    def entropy(self) -> Any:
-        """The entropy."""
-        return self.base_dist.entropy() - math.log(2)
+        return super().log_prob(torch.as_tensor(value, dtype=self.scale.dtype, device=self.scale.device))
 
 
 adopt(globals())

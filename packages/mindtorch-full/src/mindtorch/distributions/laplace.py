@@ -8,13 +8,14 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from . import constraints
+from ._located import Located
 from .distribution import Distribution, batch_of
 from .utils import NO_SHAPE, broadcast_all
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(Located, Distribution):
     """The law of two exponential tails."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[assignment]
@@ -25,16 +26,6 @@ class Laplace(Distribution):
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(batch_of(self.loc, given=(loc, scale)), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
 
     @property
     def variance(self) -> Any:

@@ -9,6 +9,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from . import constraints
+from ._located import Located
 from .distribution import Distribution
 from .multivariate_normal import _batch_mahalanobis, _batch_mv
 from .utils import NO_SHAPE, _standard_normal, lazy_property
@@ -35,7 +36,7 @@ def _batch_lowrank_mahalanobis(W: Any, D: Any, x: Any, capacitance_tril: Any) ->
     return (x.pow(2) / D).sum(-1) - _batch_mahalanobis(capacitance_tril, projected)
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Located, Distribution):
     """The normal law of a vector with covariance ``W W' + diag(D)``, without ever forming it."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
@@ -72,16 +73,6 @@ class LowRankMultivariateNormal(Distribution):
         self._unbroadcasted_cov_factor = cov_factor
         self._unbroadcasted_cov_diag = cov_diag
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
-
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
 
     @lazy_property
     def variance(self) -> Any:  # type: ignore[override]

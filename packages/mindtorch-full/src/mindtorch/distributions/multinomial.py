@@ -9,6 +9,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from . import constraints
+from ._of_categorical import OfCategorical
 from .binomial import Binomial
 from .categorical import Categorical
 from .distribution import Distribution
@@ -17,7 +18,7 @@ from .utils import NO_SHAPE, broadcast_all
 __all__ = ["Multinomial"]
 
 
-class Multinomial(Distribution):
+class Multinomial(OfCategorical, Distribution):
     """How often each category comes up in ``total_count`` draws."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
@@ -58,21 +59,6 @@ class Multinomial(Distribution):
     def variance(self) -> Any:
         """The variance of each count."""
         return self.total_count * self.probs * (1 - self.probs)
-
-    @property
-    def logits(self) -> Any:
-        """The log-probabilities of the categories."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities of the categories."""
-        return self._categorical.probs
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the probabilities."""
-        return self._categorical.param_shape
 
     def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
         """Draw samples."""

@@ -9,6 +9,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from . import constraints
+from ._located import Located
 from .distribution import Distribution
 from .utils import NO_SHAPE, _standard_normal, lazy_property
 
@@ -33,7 +34,7 @@ def _precision_to_scale_tril(P: Any) -> Any:
     return torch.linalg.solve_triangular(inverse, identity, upper=False)
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(Located, Distribution):
     """The normal law of a vector, by its covariance, the inverse of that, or the Cholesky factor."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
@@ -102,16 +103,6 @@ class MultivariateNormal(Distribution):
     def precision_matrix(self) -> Any:
         """The inverse of the covariance."""
         return self._broadcast(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
-
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
 
     @property
     def variance(self) -> Any:

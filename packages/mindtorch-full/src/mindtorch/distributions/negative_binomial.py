@@ -11,7 +11,7 @@ from . import constraints
 from ._probs_or_logits import ProbsOrLogits
 from .distribution import Distribution
 from .gamma import Gamma
-from .utils import NO_SHAPE, broadcast_all, lazy_property
+from .utils import NO_SHAPE, lazy_property
 
 __all__ = ["NegativeBinomial"]
 
@@ -31,16 +31,8 @@ class NegativeBinomial(ProbsOrLogits, Distribution):
     def __init__(
         self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        if probs is not None:
-            self.total_count, self.probs = broadcast_all(total_count, probs)
-            self.total_count = self.total_count.type_as(self.probs)
-        else:
-            self.total_count, self.logits = broadcast_all(total_count, logits)
-            self.total_count = self.total_count.type_as(self.logits)
-        self._given_logits = probs is None
-        Distribution.__init__(self, self._param.size(), validate_args=validate_args)
+        batch_shape = self._store_counted(total_count, probs, logits)
+        Distribution.__init__(self, batch_shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Any:

@@ -9,6 +9,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from . import constraints
+from ._located import Located
 from .distribution import batch_of
 from .exp_family import ExponentialFamily
 from .utils import NO_SHAPE, _standard_normal, broadcast_all
@@ -16,7 +17,7 @@ from .utils import NO_SHAPE, _standard_normal, broadcast_all
 __all__ = ["Normal"]
 
 
-class Normal(ExponentialFamily):
+class Normal(Located, ExponentialFamily):
     """The normal law with mean ``loc`` and standard deviation ``scale``."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[assignment]
@@ -28,16 +29,6 @@ class Normal(ExponentialFamily):
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(batch_of(self.loc, given=(loc, scale)), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
 
     @property
     def stddev(self) -> Any:

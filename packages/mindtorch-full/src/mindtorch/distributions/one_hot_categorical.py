@@ -8,6 +8,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from . import constraints
+from ._of_categorical import OfCategorical
 from .categorical import Categorical
 from .distribution import Distribution
 from .utils import NO_SHAPE
@@ -15,7 +16,7 @@ from .utils import NO_SHAPE
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OfCategorical, Distribution):
     """One of ``K`` categories, as a vector with a single one."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
@@ -35,22 +36,9 @@ class OneHotCategorical(Distribution):
         new._validate_args = self._validate_args
         return new
 
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
-        return self._categorical._new(*args, **kwargs)
-
     @property
     def _param(self) -> Any:
         return self._categorical._param
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities of the categories."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """The log-probabilities of the categories."""
-        return self._categorical.logits
 
     @property
     def mean(self) -> Any:
@@ -67,11 +55,6 @@ class OneHotCategorical(Distribution):
     def variance(self) -> Any:
         """The variance of each entry."""
         return self._categorical.probs * (1 - self._categorical.probs)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the probabilities."""
-        return self._categorical.param_shape
 
     def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
         """Draw samples."""

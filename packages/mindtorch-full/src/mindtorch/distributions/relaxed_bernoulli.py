@@ -9,8 +9,8 @@ from mindtorch._naming import adopt
 
 from . import constraints
 from ._probs_or_logits import ProbsOrLogits
+from ._relaxed import Relaxed
 from .distribution import Distribution
-from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
 from .utils import NO_SHAPE, broadcast_all, clamp_probs
 
@@ -47,13 +47,11 @@ class LogitRelaxedBernoulli(ProbsOrLogits, Distribution):
         return self.temperature.log() + difference - 2 * difference.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(Relaxed):
     """Values in the unit interval that a low temperature pushes to its ends."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}  # type: ignore[misc]
     support = constraints.unit_interval
-    has_rsample = True
-    base_dist: Any
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -65,21 +63,6 @@ class RelaxedBernoulli(TransformedDistribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same law over a larger batch."""
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedBernoulli, _instance))
-
-    @property
-    def temperature(self) -> Any:
-        """How far from the ends the values are."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The log-odds."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self.base_dist.probs
 
 
 adopt(globals())

@@ -8,16 +8,17 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from . import constraints
+from ._of_categorical import OfCategorical
+from ._relaxed import Relaxed
 from .categorical import Categorical
 from .distribution import Distribution
-from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 from .utils import NO_SHAPE, broadcast_all, clamp_probs
 
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(OfCategorical, Distribution):
     """The logarithms of a relaxed one-hot vector."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
@@ -42,24 +43,6 @@ class ExpRelaxedCategorical(Distribution):
         new._validate_args = self._validate_args
         return new
 
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
-        return self._categorical._new(*args, **kwargs)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the probabilities."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self) -> Any:
-        """The log-probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self._categorical.probs
-
     def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
@@ -80,13 +63,11 @@ class ExpRelaxedCategorical(Distribution):
         return score + log_scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(Relaxed):
     """Probabilities that a low temperature pushes to the corners."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[misc]
     support = constraints.simplex
-    has_rsample = True
-    base_dist: Any
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -97,21 +78,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same law over a larger batch."""
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedOneHotCategorical, _instance))
-
-    @property
-    def temperature(self) -> Any:
-        """How far from the corners the values are."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The log-probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self.base_dist.probs
 
 
 adopt(globals())

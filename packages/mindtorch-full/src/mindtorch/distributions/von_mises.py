@@ -9,6 +9,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from . import constraints
+from ._located import Located
 from .distribution import Distribution
 from .utils import NO_SHAPE, broadcast_all, lazy_property
 
@@ -80,7 +81,7 @@ def _rejection_sample(loc: Any, concentration: Any, proposal_r: Any, x: Any) -> 
     return (x + math.pi + loc) % (2 * math.pi) - math.pi
 
 
-class VonMises(Distribution):
+class VonMises(Located, Distribution):
     """Angles around ``loc``."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "concentration": constraints.positive}  # type: ignore[assignment]
@@ -130,16 +131,6 @@ class VonMises(Distribution):
         return type(self)(
             self.loc.expand(batch_shape), self.concentration.expand(batch_shape), validate_args=validate_args
         )
-
-    @property
-    def mean(self) -> Any:
-        """The mean direction."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely angle."""
-        return self.loc
 
     @lazy_property
     def variance(self) -> Any:  # type: ignore[override]
