@@ -7,7 +7,6 @@ memory and descriptors are given back. Where the device is of no use any more th
 
 from __future__ import annotations
 
-import argparse
 import collections
 import gc
 import importlib
@@ -17,10 +16,10 @@ import random
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import mindtorch as mt
+from mindtorch_testing import reports
 
 SETTINGS = "Ascend910B3:1,memory=512MiB"
 VARIABLE = "MINDTORCH_NPU_SIMULATOR"
@@ -187,40 +186,23 @@ MEANING = {
 
 def page(result: dict[str, Any]) -> str:
     """The page for `docs/status`."""
-    rows = [f"| {MEANING[kind][0]} | {MEANING[kind][1]} | {result['counts'].get(kind, 0)} |" for kind in KINDS]
-    return "\n".join(
-        [
-            "# Faults of the device",
-            "",
-            f"{result['count']} faults from seed {result['seed']} by `python -m mindtorch_testing.faults --count "
-            f"{result['count']} --write docs/status/faults.md`, injected into {result['calls']} different calls of the "
-            "simulated device while a small model is trained on it, each in a process of its own. Where the process stays "
-            "usable the training runs again with the undisturbed losses, and no block, descriptor or executor is left.",
-            "",
-            "| fault | what must come of it | injected |",
-            "|---|---|---:|",
-            *rows,
-            "",
-            f"Findings: {len(result['findings'])}",
-            *[f"- {finding}" for finding in result["findings"]],
-            "",
-        ]
+    text = (
+        f"{result['count']} faults from seed {result['seed']} by `python -m mindtorch_testing.faults --count "
+        f"{result['count']} --write docs/status/faults.md`, injected into {result['calls']} different calls of the "
+        "simulated device while a small model is trained on it, each in a process of its own. Where the process stays "
+        "usable the training runs again with the undisturbed losses, and no block, descriptor or executor is left."
     )
+    rows = [(*MEANING[kind], result["counts"].get(kind, 0)) for kind in KINDS]
+    header = ("fault", "what must come of it", "injected")
+    return reports.page("Faults of the device", text, header, rows, result["findings"])
 
 
 def main() -> int:
     """Run the command line; 1 when something was found."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", type=Path, help="write the page to this file")
-    arguments = parser.parse_args()
+    arguments = reports.parser(__doc__, counted="count", count=1000).parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     result = run(arguments.count, arguments.seed)
-    print(json.dumps(result, indent=1))
-    if arguments.write:
-        arguments.write.write_text(page(result))
-    return 1 if result["findings"] else 0
+    return reports.conclude(result, result["findings"], page(result), arguments.write)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ hangs; the traceback of where it waits is kept. With `--record FILE` a run that 
 
 from __future__ import annotations
 
-import argparse
 import collections
 import faulthandler
 import importlib
@@ -31,6 +30,7 @@ from typing import IO, Any
 import mindtorch as mt
 import mindtorch_proxy
 from mindtorch import _surface
+from mindtorch_testing import reports
 from mindtorch_testing.record import Record
 
 THREADS, SECONDS, FORKS_A_ROUND, NAMES_A_THREAD = 4, 30, 40, 30
@@ -229,40 +229,25 @@ def run(forks: int, seed: int = 0, enough: int = 20, record: Record | None = Non
 
 def page(result: dict[str, Any]) -> str:
     """The page for `docs/status`."""
-    rows = [f"| {name} | {number} |" for name, number in sorted(result["counts"].items())]
     version, forks = ".".join(map(str, sys.version_info[:2])), sum(result["counts"].values())
-    return "\n".join(
-        [
-            "# Forks while threads import and compute",
-            "",
-            f"{forks} children of {sum(result['rounds'].values())} processes, seeds {', '.join(result['rounds'])}, Python "
-            f"{version}, by `python -m mindtorch_testing.forks --forks {forks} --write docs/status/forks.md`. {THREADS} threads "
-            "of the parent import modules, compute, differentiate and draw; a child imports what they were at and computes.",
-            "",
-            "| how the child ended | children |",
-            "|---|---:|",
-            *rows,
-            "",
-            f"Findings: {len(result['findings'])}",
-            *[f"- {finding.splitlines()[0]}" for finding in result["findings"]],
-            "",
-        ]
+    text = (
+        f"{forks} children of {sum(result['rounds'].values())} processes, seeds {', '.join(result['rounds'])}, Python "
+        f"{version}, by `python -m mindtorch_testing.forks --forks {forks} --write docs/status/forks.md`. {THREADS} threads "
+        "of the parent import modules, compute, differentiate and draw; a child imports what they were at and computes."
     )
+    found = [finding.splitlines()[0] for finding in result["findings"]]
+    header, rows = ("how the child ended", "children"), sorted(result["counts"].items())
+    return reports.page("Forks while threads import and compute", text, header, rows, found)
 
 
 def main() -> int:
     """Run the command line; 1 when something was found."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--forks", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", type=Path, help="write the page to this file")
+    parser = reports.parser(__doc__, counted="forks", count=1000)
     parser.add_argument("--record", type=Path, help="go on from what this file counted; several processes may share it")
     arguments = parser.parse_args()
     result = run(arguments.forks, arguments.seed, record=Record(arguments.record))
-    print(json.dumps({**result, "findings": len(result["findings"])}))
-    if arguments.write:
-        arguments.write.write_text(page(result))
-    return 1 if result["findings"] else 0
+    summary = {**result, "findings": len(result["findings"])}
+    return reports.conclude(summary, result["findings"], page(result), arguments.write)
 
 
 if __name__ == "__main__":

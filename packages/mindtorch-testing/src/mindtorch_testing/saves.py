@@ -8,9 +8,7 @@ left behind is gone after the first save of another process.
 
 from __future__ import annotations
 
-import argparse
 import collections
-import json
 import os
 import random
 import select
@@ -25,6 +23,7 @@ from typing import Any
 
 import mindtorch as mt
 from mindtorch.distributed import checkpoint
+from mindtorch_testing import reports
 
 ELEMENTS, TENSORS = 50_000, 4
 SECONDS = 60
@@ -162,39 +161,22 @@ def _files(folder: Path) -> set[str]:
 
 def page(result: dict[str, Any]) -> str:
     """The page for `docs/status`."""
-    return "\n".join(
-        [
-            "# Killed savers",
-            "",
-            f"{result['count']} processes killed at random moments while they saved, from seed {result['seed']}, by "
-            f"`python -m mindtorch_testing.saves --count {result['count']} --write docs/status/saves.md`. Afterwards the "
-            "checkpoint must load and hold the numbers of one save throughout, the last one or the one under way, and the "
-            "first save of another process must leave no file of a killed one.",
-            "",
-            "| saved by | killed |",
-            "|---|---:|",
-            *[f"| {name} | {number} |" for name, number in result["counts"].items()],
-            "",
-            f"Findings: {len(result['findings'])}",
-            *[f"- {finding}" for finding in result["findings"]],
-            "",
-        ]
+    text = (
+        f"{result['count']} processes killed at random moments while they saved, from seed {result['seed']}, by "
+        f"`python -m mindtorch_testing.saves --count {result['count']} --write docs/status/saves.md`. Afterwards the "
+        "checkpoint must load and hold the numbers of one save throughout, the last one or the one under way, and the "
+        "first save of another process must leave no file of a killed one."
     )
+    return reports.page("Killed savers", text, ("saved by", "killed"), result["counts"].items(), result["findings"])
 
 
 def main() -> int:
     """Run the command line; 1 when something was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
+    parser = reports.parser(__doc__, counted="count", count=200)
     parser.add_argument("--kind", action="append", choices=KINDS, help="only these, repeatable")
-    parser.add_argument("--write", type=Path, help="write the page to this file")
     arguments = parser.parse_args()
     result = run(arguments.count, arguments.seed, arguments.kind)
-    print(json.dumps(result, indent=1))
-    if arguments.write:
-        arguments.write.write_text(page(result))
-    return 1 if result["findings"] else 0
+    return reports.conclude(result, result["findings"], page(result), arguments.write)
 
 
 if __name__ == "__main__":

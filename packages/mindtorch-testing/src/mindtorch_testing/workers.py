@@ -7,11 +7,9 @@ each pass no file of shared memory may be left, and at the end no file descripto
 
 from __future__ import annotations
 
-import argparse
 import collections
 import contextlib
 import gc
-import json
 import multiprocessing
 import os
 import random
@@ -23,6 +21,7 @@ from typing import Any
 import mindtorch as mt
 from mindtorch import multiprocessing as mp
 from mindtorch.utils.data import DataLoader, Dataset
+from mindtorch_testing import reports
 
 SAMPLES, WORKERS, SECONDS = 24, 4, 60
 _SHARED = Path("/dev/shm")
@@ -127,39 +126,22 @@ def run(count: int, seed: int = 0, spawned: float = 0.04) -> dict[str, Any]:
 
 def page(result: dict[str, Any]) -> str:
     """The page for `docs/status`."""
-    rows = [f"| {name} | {number} |" for name, number in result["counts"].items()]
-    return "\n".join(
-        [
-            "# Workers of data loaders",
-            "",
-            f"{result['count']} worker processes from seed {result['seed']} by `python -m mindtorch_testing.workers --count "
-            f"{result['count']} --write docs/status/workers.md`. A pass with a killed worker must raise, the others give "
-            "every sample; no shared memory, file descriptor or process may be left.",
-            "",
-            "| how started, how shared, how the pass ended | workers |",
-            "|---|---:|",
-            *rows,
-            "",
-            f"Findings: {len(result['findings'])}",
-            *[f"- {finding}" for finding in result["findings"]],
-            "",
-        ]
+    text = (
+        f"{result['count']} worker processes from seed {result['seed']} by `python -m mindtorch_testing.workers --count "
+        f"{result['count']} --write docs/status/workers.md`. A pass with a killed worker must raise, the others give "
+        "every sample; no shared memory, file descriptor or process may be left."
     )
+    header = ("how started, how shared, how the pass ended", "workers")
+    return reports.page("Workers of data loaders", text, header, result["counts"].items(), result["findings"])
 
 
 def main() -> int:
     """Run the command line; 1 when something was found."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser = reports.parser(__doc__, counted="count", count=1000)
     parser.add_argument("--spawned", type=float, default=0.04)
-    parser.add_argument("--write", type=Path, help="write the page to this file")
     arguments = parser.parse_args()
     result = run(arguments.count, arguments.seed, arguments.spawned)
-    print(json.dumps(result, indent=1))
-    if arguments.write:
-        arguments.write.write_text(page(result))
-    return 1 if result["findings"] else 0
+    return reports.conclude(result, result["findings"], page(result), arguments.write)
 
 
 if __name__ == "__main__":
