@@ -73,7 +73,7 @@ class Generator:
 
     def manual_seed(self, seed: int, /) -> Generator:
         """Start the stream of `seed`; negative seeds count down from 2**64. Returns the generator."""
-        number = _unpack_seed(seed, "manual_seed")
+        number = unpack_seed(seed, "manual_seed")
         settle()
         with self.lock:
             self.engine.reseed(number)
@@ -124,7 +124,7 @@ class Generator:
 
     def set_offset(self, offset: int, /) -> NoReturn:
         """Raise: only counter-based generators of accelerators have an offset."""
-        _unpack_seed(offset, "manual_offset")
+        unpack_seed(offset, "manual_offset")
         raise RuntimeError("CPU Generator does not use offset")
 
     def graphsafe_get_state(self) -> NoReturn:
@@ -181,7 +181,8 @@ def type_name(value: object) -> str:
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
-def _unpack_seed(value: Any, caller: str) -> int:
+def unpack_seed(value: Any, caller: str) -> int:
+    """Return a number of 64 bits without its sign; torch's errors for what is none, in the name of `caller`."""
     if isinstance(value, np.integer):
         raise TypeError("an integer is required")
     if not isinstance(value, int) or isinstance(value, bool):

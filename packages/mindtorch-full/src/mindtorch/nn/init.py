@@ -281,6 +281,14 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     return fan_in if mode == "fan_in" else fan_out
 
 
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float | None:
+    """Return the standard deviation of He's values; None, with a warning, where there is nothing to fill."""
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return None
+    return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+
+
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
@@ -289,11 +297,9 @@ def kaiming_uniform_(
     >>> torch.nn.init.kaiming_uniform_(torch.empty(2, 2)).shape
     torch.Size([2, 2])
     """
-    if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+    std = _kaiming_std(tensor, a, mode, nonlinearity)
+    if std is None:
         return tensor
-    fan = _calculate_correct_fan(tensor, mode)
-    std = calculate_gain(nonlinearity, a) / math.sqrt(fan)
     bound = math.sqrt(3.0) * std
     with mindtorch.no_grad():
         return tensor.uniform_(-bound, bound, generator=generator)
@@ -307,11 +313,9 @@ def kaiming_normal_(
     >>> torch.nn.init.kaiming_normal_(torch.empty(2, 2)).shape
     torch.Size([2, 2])
     """
-    if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+    std = _kaiming_std(tensor, a, mode, nonlinearity)
+    if std is None:
         return tensor
-    fan = _calculate_correct_fan(tensor, mode)
-    std = calculate_gain(nonlinearity, a) / math.sqrt(fan)
     with mindtorch.no_grad():
         return tensor.normal_(0, std, generator=generator)
 

@@ -7,25 +7,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch_cpu.generator import Generator, type_name
+from mindtorch_cpu.generator import Generator, unpack_seed
 from mindtorch_npu import runtime
 from mindtorch_npu.device import current_device
 from mindtorch_npu.generator import STEP, NpuGenerator, default_generator
 from mindtorch_storage.device import device as Device
 
 __all__ = ["DeviceGenerator", "default_generators", "generator_of"]
-
-_WIDTH = 2**64
-
-
-def _number(value: object, caller: str) -> int:
-    if isinstance(value, np.integer):
-        raise TypeError("an integer is required")
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise RuntimeError(f"{caller} expected a long, but got {type_name(value)}")
-    if not -(_WIDTH >> 1) <= value < _WIDTH:
-        raise ValueError("Overflow when unpacking long long")
-    return value % _WIDTH
 
 
 class DeviceGenerator(Generator):
@@ -60,7 +48,7 @@ class DeviceGenerator(Generator):
 
     def manual_seed(self, seed: int, /) -> Generator:
         """Start the stream of `seed`. Returns the generator."""
-        self.device_stream.manual_seed(_number(seed, "manual_seed"))
+        self.device_stream.manual_seed(unpack_seed(seed, "manual_seed"))
         return self
 
     def seed(self) -> int:
@@ -93,7 +81,7 @@ class DeviceGenerator(Generator):
 
     def set_offset(self, offset: int, /) -> Generator:  # type: ignore[override]
         """Continue from a place of the stream. RuntimeError where it is no multiple of 4."""
-        number = _number(offset, "manual_offset")
+        number = unpack_seed(offset, "manual_offset")
         if number % STEP:
             raise RuntimeError("offset must be a multiple of 4")
         self.device_stream.set_state(self.device_stream.state()[:8] + number.to_bytes(8, "little"))

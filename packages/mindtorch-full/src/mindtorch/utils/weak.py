@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import weakref
-from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import Any, ClassVar
 from weakref import ref
 
 from mindtorch._naming import adopt
@@ -12,42 +13,39 @@ from mindtorch._naming import adopt
 __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
 
 
-class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
+class _WeakKey(weakref.ref):  # type: ignore[type-arg]
+    """A weak reference that hashes as its object and equals another while both objects are there and the same."""
+
+    __slots__ = ("_id",)
+    _hash: ClassVar[Callable[[Any], int]]
+    _same: ClassVar[Callable[[Any, Any], Any]]
+
+    def __init__(self, key: Any, callback: Any = None) -> None:
+        self._id = self._hash(key)
+        super().__init__(key, callback)  # type: ignore[call-arg]
+
+    def __hash__(self) -> int:
+        return self._id
+
+    def __eq__(self, other: object) -> bool:
+        mine, theirs = self(), other() if isinstance(other, ref) else None
+        if mine is not None and theirs is not None:
+            return self._same(mine, theirs)
+        return self is other
+
+
+class WeakIdRef(_WeakKey):
     """A weak reference that hashes and compares by the identity of what it refers to."""
 
-    __slots__ = ("_id",)
-
-    def __init__(self, key: Any, callback: Any = None) -> None:
-        self._id = id(key)
-        super().__init__(key, callback)  # type: ignore[call-arg]
-
-    def __hash__(self) -> int:
-        return self._id
-
-    def __eq__(self, other: object) -> bool:
-        mine, theirs = self(), other() if isinstance(other, ref) else None
-        if mine is not None and theirs is not None:
-            return mine is theirs
-        return self is other
+    __slots__ = ()
+    _hash, _same = staticmethod(id), staticmethod(operator.is_)
 
 
-class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
+class _WeakHashRef(_WeakKey):
     """The same for objects whose own hash and equality are to be used."""
 
-    __slots__ = ("_id",)
-
-    def __init__(self, key: Any, callback: Any = None) -> None:
-        self._id = hash(key)
-        super().__init__(key, callback)  # type: ignore[call-arg]
-
-    def __hash__(self) -> int:
-        return self._id
-
-    def __eq__(self, other: object) -> bool:
-        mine, theirs = self(), other() if isinstance(other, ref) else None
-        if mine is not None and theirs is not None:
-            return mine == theirs
-        return self is other
+    __slots__ = ()
+    _hash, _same = staticmethod(hash), staticmethod(operator.eq)
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):

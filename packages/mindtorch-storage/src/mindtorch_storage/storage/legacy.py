@@ -80,14 +80,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
 
     @classmethod
     def _from_buffer(
-        cls,
-        buffer: Any,
-        byte_order: str | None = None,
-        count: int = -1,
-        offset: int = 0,
-        *,
-        dtype: Dtype | None = None,
-        device: Device | str | None = None,
+        cls, *args: Any, dtype: Dtype | None = None, device: Device | str | None = None, **kwargs: Any
     ) -> TypedStorage:
         for name, value in (("dtype", dtype), ("device", device)):
             if value is not None:
@@ -95,7 +88,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
                     f"from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer and "
                     "TypedStorage.from_buffer"
                 )
-        return super()._from_buffer(buffer, byte_order, count, offset, dtype=cls._element)
+        return super()._from_buffer(*args, dtype=cls._element, **kwargs)
 
 
 def legacy_classes(module: str, place: str) -> dict[str, type]:

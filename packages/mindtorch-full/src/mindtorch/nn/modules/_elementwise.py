@@ -7,14 +7,19 @@ from mindtorch.nn import functional as F
 from mindtorch.nn.modules.module import Module
 
 
-class _InplaceActivation(Module):
-    """An activation whose only option is to overwrite its input."""
+class _Inplace(Module):
+    """An activation whose only option is to overwrite its input, which its text does not show."""
 
+    __constants__ = ["inplace"]
     inplace: bool
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+
+class _InplaceActivation(_Inplace):
+    """An activation whose only option is to overwrite its input."""
 
     def extra_repr(self) -> str:
         """Return ``inplace=True``, or nothing."""
@@ -56,8 +61,6 @@ class ReLU(_InplaceActivation):
     >>> torch.nn.ReLU()(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
-
-    __constants__ = ["inplace"]
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -152,19 +155,12 @@ class ReLU6(Hardtanh):
         return "inplace=True" if self.inplace else ""
 
 
-class Hardsigmoid(Module):
+class Hardsigmoid(_Inplace):
     """relu6(x + 3) / 6.
 
     >>> torch.nn.Hardsigmoid()(torch.tensor([-4.0, 0.0, 4.0]))
     tensor([0.0000, 0.5000, 1.0000])
     """
-
-    __constants__ = ["inplace"]
-    inplace: bool
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -178,8 +174,6 @@ class SiLU(_InplaceActivation):
     tensor([-0.2689,  0.0000,  0.7311])
     """
 
-    __constants__ = ["inplace"]
-
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
         return F.silu(input, inplace=self.inplace)
@@ -192,26 +186,17 @@ class Mish(_InplaceActivation):
     tensor([-0.3034,  1.9440])
     """
 
-    __constants__ = ["inplace"]
-
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
         return F.mish(input, inplace=self.inplace)
 
 
-class Hardswish(Module):
+class Hardswish(_Inplace):
     """x * relu6(x + 3) / 6.
 
     >>> torch.nn.Hardswish()(torch.tensor([-4.0, 0.0, 4.0]))
     tensor([-0., 0., 4.])
     """
-
-    __constants__ = ["inplace"]
-    inplace: bool
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""
@@ -263,8 +248,6 @@ class SELU(_InplaceActivation):
     >>> torch.nn.SELU()(torch.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
     """
-
-    __constants__ = ["inplace"]
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the input's shape."""

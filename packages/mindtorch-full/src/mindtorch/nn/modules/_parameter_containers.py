@@ -11,6 +11,14 @@ from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 
 
+def position_name(index: Any, length: int) -> str:
+    """Return the name of an entry of a list of ``length`` modules or parameters, counted from the end if negative."""
+    index = operator.index(index)
+    if not (-length <= index < length):
+        raise IndexError(f"index {index} is out of range")
+    return str(index + length if index < 0 else index)
+
+
 def _as_parameter(value: Any) -> Any:
     """Make a parameter of a plain tensor; leave everything else."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
@@ -41,10 +49,7 @@ class ParameterList(Module):
             self += values
 
     def _get_abs_string_index(self, index: Any) -> str:
-        index = operator.index(index)
-        if not (-len(self) <= index < len(self)):
-            raise IndexError(f"index {index} is out of range")
-        return str(index + len(self) if index < 0 else index)
+        return position_name(index, len(self))
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):

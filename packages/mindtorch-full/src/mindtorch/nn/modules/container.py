@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from mindtorch._naming import adopt
-from mindtorch.nn.modules._parameter_containers import ParameterDict, ParameterList
+from mindtorch.nn.modules._parameter_containers import ParameterDict, ParameterList, position_name
 from mindtorch.nn.modules.module import Module, _addindent
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
@@ -185,10 +185,7 @@ class ModuleList(Module):
             self += modules
 
     def _get_abs_string_index(self, index: Any) -> str:
-        index = operator.index(index)
-        if not (-len(self) <= index < len(self)):
-            raise IndexError(f"index {index} is out of range")
-        return str(index + len(self) if index < 0 else index)
+        return position_name(index, len(self))
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):

@@ -42,6 +42,24 @@ class _EmbeddingTable(Module):
             with mindtorch.no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
+    def _lookup_options(self) -> str:
+        """The options of a look-up that are not the default, for `extra_repr`."""
+        parts = ""
+        if self.max_norm is not None:
+            parts += f", max_norm={self.max_norm}"
+        if self.norm_type != 2:
+            parts += f", norm_type={self.norm_type}"
+        if self.scale_grad_by_freq is not False:
+            parts += f", scale_grad_by_freq={self.scale_grad_by_freq}"
+        return parts
+
+
+def _sizes(embeddings: Tensor) -> tuple[int, int]:
+    if embeddings.dim() != 2:
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+    rows, cols = embeddings.shape
+    return rows, cols
+
 
 class Embedding(_EmbeddingTable):
     """A table of ``num_embeddings`` vectors, looked up by index.
@@ -120,12 +138,7 @@ class Embedding(_EmbeddingTable):
         parts = f"{self.num_embeddings}, {self.embedding_dim}"
         if self.padding_idx is not None:
             parts += f", padding_idx={self.padding_idx}"
-        if self.max_norm is not None:
-            parts += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            parts += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq is not False:
-            parts += f", scale_grad_by_freq={self.scale_grad_by_freq}"
+        parts += self._lookup_options()
         if self.sparse is not False:
             parts += ", sparse=True"
         return parts
@@ -142,9 +155,7 @@ class Embedding(_EmbeddingTable):
         sparse: bool = False,
     ) -> "Embedding":
         """Return a layer over the given 2-dimensional table, not trained if ``freeze``."""
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, cols = embeddings.shape
+        rows, cols = _sizes(embeddings)
         return cls(
             num_embeddings=rows,
             embedding_dim=cols,
@@ -239,13 +250,7 @@ class EmbeddingBag(_EmbeddingTable):
 
     def extra_repr(self) -> str:
         """Return the sizes and every option that is not the default."""
-        parts = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.max_norm is not None:
-            parts += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            parts += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq is not False:
-            parts += f", scale_grad_by_freq={self.scale_grad_by_freq}"
+        parts = f"{self.num_embeddings}, {self.embedding_dim}" + self._lookup_options()
         parts += f", mode={self.mode!r}"
         if self.padding_idx is not None:
             parts += f", padding_idx={self.padding_idx}"
@@ -265,9 +270,7 @@ class EmbeddingBag(_EmbeddingTable):
         padding_idx: int | None = None,
     ) -> "EmbeddingBag":
         """Return a layer over the given 2-dimensional table, not trained if ``freeze``."""
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, cols = embeddings.shape
+        rows, cols = _sizes(embeddings)
         layer = cls(
             num_embeddings=rows,
             embedding_dim=cols,
