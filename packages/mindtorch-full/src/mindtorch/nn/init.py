@@ -301,8 +301,7 @@ def kaiming_uniform_(
     if std is None:
         return tensor
     bound = math.sqrt(3.0) * std
-    with mindtorch.no_grad():
-        return tensor.uniform_(-bound, bound, generator=generator)
+    return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
@@ -314,10 +313,7 @@ def kaiming_normal_(
     torch.Size([2, 2])
     """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
-    if std is None:
-        return tensor
-    with mindtorch.no_grad():
-        return tensor.normal_(0, std, generator=generator)
+    return tensor if std is None else _no_grad_normal_(tensor, 0.0, std, generator)
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
