@@ -277,3 +277,69 @@ def test_gradients_of_a_batch(at: int | None, wanted: int | None, shape: tuple[i
         return lib._functorch.autograd_function.reductify_leaf(value, at, wanted, 2, shape)
 
     assert call(mt).tolist() == call(torch).tolist()
+
+
+def _squared(x: Any) -> Any:
+    x.mul_(3)
+    return x * x
+
+
+def _through_a_view(x: Any) -> Any:
+    view = x[0]
+    view.mul_(2)
+    return x, view
+
+
+def _base_after_its_view(x: Any) -> Any:
+    view = x[0]
+    x.mul_(2)
+    return x, view
+
+
+@pytest.mark.parametrize("function", [_squared, _through_a_view, _base_after_its_view])
+@pytest.mark.parametrize("batched", [False, True])
+def test_inputs_that_jvp_may_write(function: Callable[[Any], Any], batched: bool) -> None:
+    found = []
+    for lib in (torch, mt):
+
+        def push(x: Any, tangent: Any, lib: Any = lib) -> Any:
+            return lib.func.jvp(function, (x,), (tangent,))
+
+        x, tangent = lib.arange(1.0, 7.0).reshape(2, 3), lib.ones(2, 3)
+        if batched:
+            answer = lib.vmap(push)(lib.stack([x, x + 1]), lib.stack([tangent, 2 * tangent]))
+        else:
+            answer = push(x, tangent)
+        found.append([one.tolist() for one in lib.utils._pytree.tree_leaves((answer, x))])
+    assert found[0] == found[1]
+
+
+def test_written_inputs_of_outer_transforms() -> None:
+    """What an inner transform wrote into does not lose its gradient in silence."""
+
+    def inner_grad(lib: Any) -> Any:
+        return lib.func.grad(lambda x: lib.func.grad(lambda y: y.mul_(y).sum())(x * 1).sum())(_vector(lib))
+
+    assert _raised(inner_grad, torch).endswith(
+        "a leaf Variable that requires grad is being used in an in-place operation."
+    )
+    assert _raised(inner_grad, mt) == _raised(inner_grad, torch)
+
+    def inner_jvp(x: Any) -> Any:
+        return mt.func.jvp(lambda y: y.mul_(3), (x,), (mt.ones(3),))[1]
+
+    assert "would mutate a captured Tensor" in _raised(
+        lambda lib: mt.func.jvp(inner_jvp, (_vector(mt),), (mt.ones(3),)), mt
+    )
+
+
+def test_writes_that_no_batch_remembers() -> None:
+    """Torch differentiates these; here they raise, as the gradient would be lost."""
+
+    def written(x: Any) -> Any:
+        made = mt.zeros(3)
+        made.copy_(x)
+        return made
+
+    assert torch.func.jacfwd(lambda x: torch.zeros(3).copy_(x))(_vector(torch)).tolist() == torch.eye(3).tolist()
+    assert _raised(lambda lib: mt.func.jacfwd(written)(_vector(mt)), mt).startswith("NotImplementedError: aten::copy_")

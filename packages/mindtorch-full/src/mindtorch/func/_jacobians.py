@@ -13,6 +13,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 from ._levels import (
+    WRITTEN_LEAF,
     Level,
     checked_argnums,
     chosen,
@@ -64,6 +65,7 @@ def jacrev(
         real_only(level.flat, "jacrev", "inputs")
         with reversing():
             result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
+        level.check_written(WRITTEN_LEAF)
         with enable_grad():
             output, aux = split_aux(result, has_aux, "vjp(f, *primals)")
             flat, spec = tensor_outputs(output, "vjp(f, *primals)", "expected f(*primals) to return only tensors")

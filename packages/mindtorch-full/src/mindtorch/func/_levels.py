@@ -10,7 +10,7 @@ from typing import Any
 from mindtorch_autograd.mode import enable_grad
 from mindtorch_autograd.node import AccumulateGrad
 from mindtorch_autograd.saved_hooks import disable_saved_tensors_hooks
-from mindtorch_autograd.views import grad_fn, set_requires_grad
+from mindtorch_autograd.views import grad_fn, set_history, set_requires_grad
 from mindtorch_dispatch.batching import depth, is_batched, lifted_here, rewrapped, transforming, without_history
 from mindtorch_dispatch.keys import DispatchKey
 from mindtorch_dispatch.state import mode_set, state
@@ -25,6 +25,16 @@ def fresh_leaf(value: Any) -> Any:
         return value.detach().requires_grad_()
     made = without_history(value)
     set_requires_grad(made, True)
+    return made
+
+
+def writable(stand_in: Any) -> Any:
+    """Return a tensor over a leaf's value that is no leaf and no view, so that a function may write into it."""
+    if hasattr(stand_in, "_value") or grad_fn(stand_in) is not None:
+        return stand_in
+    node = grad_fn(stand_in.view_as(stand_in))
+    made = without_history(stand_in)
+    set_history(made, node, 0)
     return made
 
 
@@ -61,6 +71,14 @@ def replaced(args: Sequence[Any], argnums: int | tuple[int, ...], values: Any) -
     return made
 
 
+WRITTEN_LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
+CAPTURED = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation (aten::copy_) "
+    "that would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly "
+    "accept the mutated Tensor(s) as inputs."
+)
+
+
 class Level:
     """The inputs one transform differentiates by, as stand-ins: views where an outer level needs them, else leaves."""
 
@@ -70,6 +88,16 @@ class Level:
         self.leaves: set[int] = set()
         self.stand_ins = tree_map(self._stand_in, inputs)
         self.flat, self.spec = tree_flatten(self.stand_ins)
+        self._nodes = [grad_fn(one) for one in self.flat]
+
+    def check_written(self, text: str) -> None:
+        """Raise RuntimeError(text) where the function wrote into an input that belongs to an outer level too.
+
+        What it computed follows from what it wrote, and no more from the input.
+        """
+        for one, node in zip(self.flat, self._nodes, strict=True):
+            if node is not None and grad_fn(one) is not node:
+                raise RuntimeError(text)
 
     def _stand_in(self, value: Any) -> Any:
         if not isinstance(value, TensorBase):

@@ -16,6 +16,8 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 from ._levels import (
+    CAPTURED,
+    WRITTEN_LEAF,
     Level,
     checked_argnums,
     chosen,
@@ -26,6 +28,7 @@ from ._levels import (
     reversing,
     split_aux,
     tensor_outputs,
+    writable,
 )
 
 _EXPECTED = "expected f(*primals) to return only tensors"
@@ -61,6 +64,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
         level = Level(chosen(args, argnums))
         with reversing():
             result = func(*replaced(args, argnums, level.stand_ins), **kwargs)
+        level.check_written(WRITTEN_LEAF)
         with enable_grad():
             output, aux = split_aux(result, has_aux, "grad_and_value(f)(*args)")
             if not isinstance(output, TensorBase):
@@ -105,6 +109,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     level = Level(primals)
     with reversing():
         result = func(*level.stand_ins)
+    level.check_written(WRITTEN_LEAF)
     output, aux = split_aux(result, has_aux, "vjp(f, *primals)")
     flat, spec = tensor_outputs(output, "vjp(f, *primals)", _EXPECTED)
     differentiable_only(flat)
@@ -168,7 +173,8 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     level = Level(primals)
     with enable_grad():
         with transforming(), pushing_forward(level.flat):
-            result = func(*level.stand_ins)
+            result = func(*tree_map(writable, level.stand_ins))
+        level.check_written(CAPTURED)
         output, aux = split_aux(result, has_aux, _JVP)
         flat, spec = tensor_outputs(output, _JVP, _EXPECTED)
         products = pushed_forward(flat, level, given, strict)
@@ -200,6 +206,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     level = Level(primals)
     with enable_grad(), pushing_forward(level.flat):
         output = func(*level.stand_ins)
+    level.check_written(WRITTEN_LEAF)
     flat, spec = tree_flatten(output)
     only_tensors(flat, f"linearize(f, *primals): {_EXPECTED}, got unsupported type {{}}")
 
