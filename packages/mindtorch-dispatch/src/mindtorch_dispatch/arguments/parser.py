@@ -10,12 +10,16 @@ from mindtorch_storage.cached import cached_property
 
 from ..schema import Schema
 from ..typing import Tensor
+from ..warn_once import is_always
 from .messages import invalid_combination_error
 from .order import sort_signatures
 from .signature import Parsed, PythonSignature, deprecated_signature, python_signature
 from .tables import DEPRECATED, FUNCTION_ONLY_OVERLOADS, HIDDEN_OVERLOADS
 
 Overload = Schema | tuple[Schema, Schema | None]
+
+_told: list[str] = []
+"""The warning of a deprecated overload, once one was given."""
 
 
 class ArgumentParser:
@@ -76,7 +80,9 @@ class ArgumentParser:
             if not isinstance(bound, TypeError):
                 if signature.deprecated:
                     self._warn(signature)
-                return signature.finish(bound, kwargs, len(args), self_value)
+                parsed = signature.finish(bound, kwargs, len(args), self_value)
+                parsed.cacheable = parsed.cacheable and not (signature.deprecated and is_always())
+                return parsed
             errors.append(bound)
         raise self._error(errors, args, kwargs)
 
@@ -106,9 +112,11 @@ class ArgumentParser:
 
     def _warn(self, signature: PythonSignature) -> None:
         listed = "".join(f"\n\t{self.name}{text}" for text in self.printed)
-        warnings.warn(
+        text = (
             f"This overload of {self.name} is deprecated:\n\t{self.name}{signature}"
-            f"\nConsider using one of the following signatures instead:{listed}",
-            UserWarning,
-            stacklevel=4,
+            f"\nConsider using one of the following signatures instead:{listed}"
         )
+        # torch says it of one overload in a process, of the first that is called
+        if is_always() or not _told:
+            _told.append(text)
+            warnings.warn(text, UserWarning, stacklevel=4)

@@ -47,6 +47,9 @@ def _kept(result: Tensor, dims: list[int], count: int) -> Any:
 
 def matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: Dtype | None) -> Any:
     """`linalg_matrix_norm`: 1, 2, inf and their negatives."""
+    check(
+        not isinstance(ord, complex), lambda: "linalg.matrix_norm: Expected a non-complex scalar as the order of norm."
+    )
     size = abs(ord) if isinstance(ord, (int, float)) else 0
     check(size in (1, 2, math.inf), lambda: f"linalg.matrix_norm: Order {_ord_text(ord)} not supported.")
     dims = _checked_dims(A, dim, dtype, size != 2)

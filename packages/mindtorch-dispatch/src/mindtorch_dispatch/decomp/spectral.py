@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ..call import aten
 from ..meta.checks import shape_text
 from ..typing import Tensor, TensorOrScalar
-
-_WARNED: set[str] = set()
-
-
-def _warn_once(text: str) -> None:
-    if text not in _WARNED:
-        _WARNED.add(text)
-        warnings.warn(text, UserWarning, stacklevel=4)
-
+from ..warn_once import warn_once
 
 _ADVICE = (
     "To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."
@@ -87,7 +78,7 @@ def stft(
 ) -> Any:
     """Transforms of overlapping, windowed frames."""
     if window is None:
-        _warn_once(
+        warn_once(
             "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
             "Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral "
             "leakage." + _ADVICE
@@ -131,7 +122,7 @@ def _complex_result(self: Any, window: Any, return_complex: bool | None) -> bool
                 "stft requires the return_complex parameter be given for real inputs, and will further require that "
                 "return_complex=True in a future PyTorch release."
             )
-        _warn_once(
+        warn_once(
             "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
             "tensors "
             "for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
@@ -200,7 +191,7 @@ def istft(
 ) -> Any:
     """The signal whose `stft` is nearest to `self`: overlapping frames added, weighted by the window."""
     if window is None:
-        _warn_once(
+        warn_once(
             "A window was not provided. A rectangular window will be applied.Please provide the same window used by "
             "stft "
             "to make the inversion lossless." + _ADVICE
@@ -237,7 +228,7 @@ def istft(
     if self.ndim == 2:
         signal = aten.squeeze(signal, 0)
     if end > total:
-        _warn_once(
+        warn_once(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
             "Please check your center and hop_length settings."
         )

@@ -160,6 +160,35 @@ def expected_dtype(spec: Spec, target: Dtype) -> str:
     return f"Expected out tensor to have dtype {c_type(spec.dtype)}, but got {c_type(target)} instead"
 
 
+_CAST_SAFELY = {
+    "cholesky_inverse": ("cholesky_inverse", "result"),
+    "cholesky_solve": ("cholesky_solve", "result"),
+    "geqrf": ("torch.geqrf", "a tau"),
+    "linalg_cond": ("linalg.cond", "result"),
+    "linalg_eig": ("torch.linalg.eig", "eigenvalues eigenvectors"),
+    "linalg_eigvals": ("torch.linalg.eigvals", "eigenvalues"),
+    "linalg_householder_product": ("torch.linalg.householder_product", "result"),
+    "linalg_lstsq": ("torch.linalg.lstsq", "solution residuals rank singular_values"),
+    "linalg_matrix_rank": ("torch.linalg.matrix_rank", "result"),
+    "linalg_pinv": ("linalg.pinv", "result"),
+    "linalg_tensorinv": ("tensorinv", "result"),
+    "linalg_tensorsolve": ("tensorsolve", "result"),
+    "orgqr": ("torch.linalg.householder_product", "result"),
+}
+"""Packets that name what cannot be converted, as torch calls them and their results."""
+
+
+def _check_cast(row: OpRow, spec: Spec, target: Dtype, place: int) -> None:
+    if row.packet not in _CAST_SAFELY or can_cast(spec.dtype, target):
+        return
+    function, names = _CAST_SAFELY[row.packet]
+    name = names.split()[place]
+    raise RuntimeError(
+        f"{function}: Expected {name} to be safely castable from {spec.dtype.scalar_name} dtype, but got {name} with dtype "
+        f"{target.scalar_name}"
+    )
+
+
 _TRANSFORMS = {
     f"fft_{name}{dims}": (("fft" if name == "ifft" else name) + "n" if dims else name, name in ("hfft", "irfft"))
     for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
@@ -185,6 +214,7 @@ def check_out_dtype(row: OpRow, spec: Spec, target: Dtype, place: int = 0) -> No
     """Raise torch's error where the op does not convert its result, the one at `place`."""
     if spec.dtype is target:
         return
+    _check_cast(row, spec, target, place)
     if row.name in _TRANSFORMS:
         _check_transform(row, target)
     if row.name in SAME:

@@ -19,9 +19,11 @@ from ..arguments.bound import Bound
 from ..pipeline.deferral import deferred
 from ..state import state
 from .call import Call
+from .determinism import alert
 from .kernel import choose_kernel
 from .keys import find_keys
 from .meta import describe_results
+from .notices import give_notice
 from .plan import Plan
 from .record import attach_recorder
 from .routing import route_values
@@ -42,5 +44,7 @@ def _through_stages(call: Call) -> Plan:
         describe_results(call)
         route_values(call)
         attach_recorder(call)
+        alert(call)
         check_target(call)
+        give_notice(call)
     return deferred(call)

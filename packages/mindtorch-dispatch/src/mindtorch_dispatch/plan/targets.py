@@ -142,6 +142,9 @@ COUNTED_WARNING = (
 )
 
 
+_COUNTED = frozenset(("arange", "fft_fftfreq", "fft_rfftfreq"))
+
+
 def prepare_target(target: TensorBase, spec: Spec, packet: str = "") -> None:
     """Give an `out=` tensor the shape of the result, warning as torch does when that discards elements."""
     had = target._sig.spec
@@ -149,7 +152,7 @@ def prepare_target(target: TensorBase, spec: Spec, packet: str = "") -> None:
         return
     if had.numel != 0 and packet != "range":
         text = RESIZE_WARNING.format(had=shape_text(had.shape), need=shape_text(spec.shape))
-        if packet == "arange":
+        if packet in _COUNTED:
             text = COUNTED_WARNING.format(had=shape_text(had.shape), count=had.numel, length=spec.numel)
         warnings.warn(text, UserWarning, stacklevel=5)
     wanted = Spec.of(had.dtype, had.device, spec.shape, spec.stride)

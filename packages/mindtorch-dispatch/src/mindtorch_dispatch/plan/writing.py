@@ -52,6 +52,6 @@ def copy_out(row: OpRow, targets: Any, values: Any) -> Any:
         check_out_dtype(row, value._sig.spec, target.dtype, place)
         check_result_type(value.dtype, target.dtype)
         if row.packet != "split_copy":  # the one that torch copies without a look at the sizes
-            prepare_target(target, value._sig.spec)
+            prepare_target(target, value._sig.spec, row.packet)
         wired.copy_(target, value)
     return type(values).for_out()(targets) if isinstance(values, Pack) else targets

@@ -236,6 +236,8 @@ def zero_(self: Any) -> Any:
 @kernel("zeros_like", "empty_like")
 def zeros_like(self: Any, *options: Any) -> Any:
     """A sparse tensor of the same size without entries."""
+    unformatted = len(options) < 5 or options[4] is None
+    check(unformatted, lambda: "memory format option is only supported by strided tensors")
     dtype = options[0] if options and options[0] is not None else self.dtype
     return empty(self.shape, dtype, self.device, self._sig.spec.sparse_dim)
 

@@ -6,6 +6,7 @@ A name that is not here raises the error that torch raises for a native function
 import faulthandler
 import os
 import sys
+import warnings
 from typing import Any
 
 from mindtorch._C import _autograd, _fft, _functions, _linalg, _nn, _profiler, _special  # noqa: F401 (reached as attributes)
@@ -250,6 +251,8 @@ __all__ = [
     "_set_warn_on_accumulate_grad_stream_mismatch",
     "_stash_obj_in_tls",
     "_storage_Use_Count",
+    "_warn",
+    "_warn_deprecation",
     "_warn_on_accumulate_grad_stream_mismatch",
     "_will_engine_execute_node",
     "device",
@@ -310,6 +313,16 @@ def __getattr__(name: str) -> Any:
     if name in _OF_GROUPS:
         return getattr(load("mindtorch.distributed"), _OF_GROUPS[name])
     raise AttributeError(f"module {torch_name(__name__)!r} has no attribute {name!r}")
+
+
+def _warn() -> None:
+    """Give the warning with which PyTorch tests warnings."""
+    warnings.warn("Test message for TORCH_WARN", UserWarning, stacklevel=2)
+
+
+def _warn_deprecation() -> None:
+    """Give the warning of a deprecation with which PyTorch tests warnings."""
+    warnings.warn("Test message for TORCH_WARN_DEPRECATION", DeprecationWarning, stacklevel=2)
 
 
 _logged: set[str] = set()

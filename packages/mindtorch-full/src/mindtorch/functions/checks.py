@@ -15,6 +15,7 @@ from mindtorch_dispatch.arguments.parameter import is_tensor_like
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import set_default_dtype
 from mindtorch_dispatch.extend import devices
+from mindtorch_dispatch.plan.determinism import ask_for_determinism
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.lazy_import import load
 from mindtorch_storage.tensor_base import TensorBase
@@ -184,12 +185,8 @@ def _has_compatible_shallow_copy_type(first: Any, second: Any) -> bool:
     return first.device.type == second.device.type
 
 
-_switches: dict[str, Any] = {
-    "deterministic": False,
-    "deterministic_warn_only": False,
-    "precision": "highest",
-    "interop_threads": None,
-}
+_switches: dict[str, Any] = {"deterministic": False, "deterministic_warn_only": False}
+_switches |= {"precision": "highest", "interop_threads": None}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -204,7 +201,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         if not isinstance(value, bool):
             raise TypeError(f"_set_deterministic_algorithms(): argument {name} must be bool, not {type_name(value)}")
     _switches["deterministic"], _switches["deterministic_warn_only"] = bool(mode), bool(warn_only)
-    devices.set_deterministic(bool(mode))
+    devices.set_deterministic(mode)
+    ask_for_determinism(mode, warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -385,6 +383,8 @@ def set_default_tensor_type(t: Any) -> None:
         UserWarning,
         stacklevel=2,
     )
+    if getattr(t, "__module__", "") == "torch.cuda":
+        raise TypeError(f"type torch.cuda.{t.__name__} not available. Torch not compiled with CUDA enabled.")
     if isinstance(t, Dtype) or not hasattr(t, "dtype"):
         raise TypeError("invalid type object: only floating-point types are supported as the default type")
     set_default_dtype(t.dtype)

@@ -149,13 +149,14 @@ def einsum(*args: Any) -> Any:
     tensor([[1., 2.],
             [3., 4.]])
     """
-    if len(args) < 2:
+    sublists = bool(args) and isinstance(args[0], TensorBase)
+    operands = args[1:] if sublists else _flattened(args[1:])
+    if not operands:
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list"
         )
-    if isinstance(args[0], TensorBase):
+    if sublists:
         return _einsum_sublists(args)
-    operands = _flattened(args[1:])
     return aten.einsum(args[0], operands)
 
 

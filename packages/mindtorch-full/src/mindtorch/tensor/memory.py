@@ -13,6 +13,7 @@ from mindtorch_dispatch.arguments.parameter import INT64
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.execute.executor import rebind_geometry
 from mindtorch_dispatch.extend import devices
+from mindtorch_dispatch.plan.determinism import alert_of
 from mindtorch_dispatch.plan.targets import check_inference
 from mindtorch_dispatch.quantized import tensors as quantized
 from mindtorch_dispatch.state import state
@@ -181,6 +182,7 @@ class MemoryMixin(TensorBase):
                 raise RuntimeError("required rank 5 tensor to use channels_last_3d format")
             stride = channels_last_3d_strides(shape)
         if type(self._sig.spec) is QuantizedSpec:
+            alert_of("quantized_resize_cpu_")
             if self.qscheme() is not PER_TENSOR:
                 raise RuntimeError("Can only resize quantized tensors with per-tensor schemes!")
             return quantized.replace(self, quantized.like(self, quantized.integers(self).detach().resize_(shape)))

@@ -22,7 +22,7 @@ class _Deterministic(types.ModuleType):
     @fill_uninitialized_memory.setter
     def fill_uninitialized_memory(self, mode: Any) -> None:
         if not isinstance(mode, bool):
-            raise TypeError(f"deterministic_fill_uninitialized_memory expects a bool, but got {type(mode).__name__}")
+            raise RuntimeError(f"expected a bool, but got {type(mode).__name__}")
         type(self)._fill = mode
         devices.fill_new_memory(mode)
 

@@ -1,0 +1,40 @@
+"""Warnings that torch gives of what is planned: targets whose elements share memory, results of a dtype in the making."""
+
+from __future__ import annotations
+
+import warnings
+
+from mindtorch_storage.dtype import complex32
+from mindtorch_storage.spec import Spec
+from mindtorch_storage.strides import has_internal_overlap
+
+from ..warn_once import is_always, warn_once
+from .call import Call
+
+_EXPANDED = {
+    "masked_fill_": "tensor[mask] = scalar",
+    "index_fill_": "tensor[mask] = scalar",
+    "index_put_": "tensor[indices] = tensor",
+}
+"""Operators that still write to elements that share memory, and the indexing that comes to them."""
+_HALVES = "ComplexHalf support is experimental and many operators don't support it yet."
+
+
+def give_notice(call: Call) -> None:
+    """Give the warnings of a call; one that is given at every call keeps its plan from being used again."""
+    form = _EXPANDED.get(call.row.packet)
+    if form is not None and call.function is None:
+        spec = call.tensors[0]._sig.spec
+        if has_internal_overlap(spec.shape, spec.stride):
+            call.bound.cacheable = False
+            warnings.warn(
+                f"Use of {call.row.packet} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+                f"operation. This also applies to advanced indexing e.g. {form}",
+                UserWarning,
+                stacklevel=6,
+            )
+    specs = call.answer.specs
+    made = specs if isinstance(specs, list | tuple) else (specs,)  # views make nothing
+    if any(isinstance(one, Spec) and one.dtype is complex32 for one in made):
+        call.bound.cacheable = call.bound.cacheable and not is_always()
+        warn_once(_HALVES, stacklevel=6)
