@@ -149,7 +149,7 @@ def what_was_missing(error: BaseException) -> str | None:
         if match is not None:
             groups = match.groupdict()
             name = f"{groups['module']}.{groups['name']}" if groups else ".".join(match.groups())
-    if name is None:
+    if name is None or not _is_torch(name):  # torchvision's and others' names begin with torch, too
         return None
     value, there = look_up(name)
     if there and reason_of(value) is None:

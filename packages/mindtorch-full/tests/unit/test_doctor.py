@@ -187,6 +187,7 @@ def test_names_that_raise_are_told_apart(tmp_path):
         ),
         ("raise AttributeError('another')", None),
         ("raise ImportError('another')", None),
+        ("raise AttributeError(\"module 'torchvision' has no attribute 'never_there'\")", None),
     ],
 )
 def test_a_program_that_stops_at_a_name_says_so(code, line):

@@ -9,7 +9,7 @@ from typing import Any
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..interface.wiring import wired
-from ..state import ALL_OVERRIDE, NONE_OVERRIDE, mode_set, state
+from ..state import ALL_OVERRIDE, NONE_OVERRIDE, ONLY_MODES_OVERRIDE, mode_set, state
 
 
 def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
@@ -60,11 +60,28 @@ default_plain: set[type] = set()
 """Classes whose results need no wrapping although they inherit the default (Tensor, Parameter)."""
 
 
-def disabled_torch_function(
-    cls: object, func: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
-) -> Any:
-    """A `__torch_function__` that overrides nothing: assign it to opt a subclass out."""
-    return func(*args, **(kwargs or {}))
+class _Disabled:
+    """A `__torch_function__` that overrides nothing: assign it to opt a subclass out.
+
+    An object, not a function: classes and their tensors give it as it is, unbound, so that a handler may call it.
+    """
+
+    __name__ = "_disabled_torch_function_impl"
+    __slots__ = ()
+
+    def __call__(self, *given: Any) -> Any:
+        if not 2 <= len(given) <= 4:
+            bound = "at least 2" if len(given) < 2 else "at most 4"
+            raise TypeError(f"function takes {bound} arguments ({len(given)} given)")
+        func, _, args, kwargs = (*given, *((), None)[len(given) - 2 :])
+        with mode_set(function_override=max(ONLY_MODES_OVERRIDE, state.mode.function_override)):
+            return func(*args, **(kwargs or {}))
+
+    def __repr__(self) -> str:
+        return f"<built-in function {self.__name__}>"
+
+
+disabled_torch_function = _Disabled()
 
 
 def handle(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:

@@ -213,6 +213,23 @@ def two_tensors_in_one(T):
 
 
 @scenarios
+def overrides_that_call_the_one_that_overrides_nothing(T):
+    class Recorded(T.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            plain = T.nn.Parameter.__torch_function__(func, types, args, kwargs or {})
+            return plain.as_subclass(cls) if func is T.nn.functional.linear else plain
+
+    x = T.ones(1, 2).as_subclass(Recorded)
+    disabled = T.nn.Parameter(T.ones(2)).__torch_function__
+    return (
+        type(x + 1).__name__, type(T.nn.functional.linear(x, T.ones(3, 2))) is Recorded, repr(disabled),
+        disabled(T.add, (), (x, 1)), type(disabled(T.add, (), (x, 1))).__name__, caught(lambda: disabled(T.add)),
+        caught(lambda: disabled(T.add, 1, 2, 3, 4)),
+    )  # fmt: skip
+
+
+@scenarios
 def a_quantized_one_in_a_module(T):
     tree_map = part(T, "utils._pytree").tree_map
 
