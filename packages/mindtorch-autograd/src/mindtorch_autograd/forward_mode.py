@@ -54,6 +54,10 @@ levels: list[Level] = []
 
 class _Switch(threading.local):
     enabled = True
+    pushing = 0
+    """How many `jvp` run: they differentiate what is recorded, so that switching tangents off stops recording."""
+    recording: bool | None = None
+    """Whether calls were recorded before tangents were switched off in a `jvp`."""
 
 
 switch = _Switch()
@@ -64,8 +68,13 @@ def set_enabled(enabled: bool) -> None:
     """Switch the propagation of tangents in this thread; TypeError for what is no bool."""
     if not isinstance(enabled, bool):
         raise TypeError(f"enabled must be a bool (got {type(enabled).__name__})")
+    grad = state.mode.grad
+    if switch.pushing and not enabled and switch.enabled:
+        switch.recording, grad = grad, False
+    elif enabled and switch.recording is not None:
+        switch.recording, grad = None, switch.recording
     switch.enabled = enabled
-    state.mode = state.mode.replace(forward_ad=enabled and bool(levels))
+    state.mode = state.mode.replace(forward_ad=enabled and bool(levels), grad=grad)
 
 
 def is_enabled() -> bool:

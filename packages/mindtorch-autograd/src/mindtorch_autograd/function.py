@@ -48,10 +48,12 @@ def pushing_forward(inputs: Sequence[Any]) -> Iterator[None]:
     """Context: what is computed from `inputs` is to be pushed forward, so custom functions on the way need `jvp`."""
     before = _forward.roots
     _forward.roots = (*before, frozenset(gradient_edge(one)[0] for one in inputs))
+    forward_mode.switch.pushing += 1
     try:
         yield
     finally:
         _forward.roots = before
+        forward_mode.switch.pushing -= 1
 
 
 def check_forward_formula(cls: Any, node: Node) -> None:

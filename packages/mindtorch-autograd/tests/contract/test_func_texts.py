@@ -343,3 +343,39 @@ def test_writes_that_no_batch_remembers() -> None:
 
     assert torch.func.jacfwd(lambda x: torch.zeros(3).copy_(x))(_vector(torch)).tolist() == torch.eye(3).tolist()
     assert _raised(lambda lib: mt.func.jacfwd(written)(_vector(mt)), mt).startswith("NotImplementedError: aten::copy_")
+
+
+def test_tangents_switched_off_in_jvp() -> None:
+    for lib in (torch, mt):
+
+        def shifted(x: Any, lib: Any = lib) -> Any:
+            with lib.autograd.forward_ad._set_fwd_grad_enabled(False):
+                shift = x**2
+            return x**2 - shift
+
+        def push(x: Any, function: Callable[[Any], Any] = shifted, lib: Any = lib) -> Any:
+            return lib.func.jvp(function, (x,), (lib.tensor(1.0),))[1]
+
+        x = lib.tensor(3.0)
+        assert push(x).item() == 6.0
+        assert push(x, push).item() == 2.0
+        assert lib.is_grad_enabled()
+
+
+def test_views_of_a_batched_tensor_follow_its_base() -> None:
+    found = []
+    for lib in (torch, mt):
+
+        def written(x: Any, y: Any) -> Any:
+            made = x.clone()
+            view = made[0]
+            made.copy_(y)
+            return view, made
+
+        def push(x: Any, y: Any, tangent: Any, lib: Any = lib, written: Any = written) -> Any:
+            return lib.func.jvp(lambda y: written(x, y), (y,), (tangent,))
+
+        x = lib.arange(12.0).reshape(2, 2, 3)
+        answer = lib.vmap(push)(x, x + 1, x * 2)
+        found.append([one.tolist() for one in lib.utils._pytree.tree_leaves(answer)])
+    assert found[0] == found[1]

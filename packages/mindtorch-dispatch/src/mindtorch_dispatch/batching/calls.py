@@ -13,7 +13,7 @@ from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
 from ..arguments.bound import Bound, tensor_leaves
-from ..execute.executor import filled, run_composite
+from ..execute.executor import filled, follow, run_composite
 from ..extend.registry import registry
 from ..interface.autograd import PlanRequest, hooks
 from ..keys import DispatchKey
@@ -276,6 +276,8 @@ def _relate(row: OpRow, values: Sequence[Any], made: Sequence[Any], recorder: An
     for view in made:
         view._counter = base._counter
         view._view = ViewInfo(root, base._counter[0], creation)
+        if creation != "no_grad" and not base._sig.requires_grad:
+            follow(root, view)
 
 
 def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:

@@ -300,10 +300,10 @@ def relate(plan: Plan, base: TensorBase, view: TensorBase) -> None:
             creation = above.creation
     view._view = ViewInfo(base, base._counter[0], creation)
     if plan.follows:
-        _follow(base, view)
+        follow(base, view)
 
 
-def _follow(base: TensorBase, view: TensorBase) -> None:
+def follow(base: TensorBase, view: TensorBase) -> None:
     """Let `view` require grad as soon as `base` does."""
     counter = base._counter
     count = len(counter)
