@@ -259,6 +259,13 @@ def _states(hx: Sequence[Any]) -> list[State]:
     return list(zip(*(aten.unbind(each, 0) for each in hx), strict=True))
 
 
+def _read(hx: Any, params: Sequence[Any], has_biases: bool) -> tuple[list[State], list[Any]]:
+    """Return states and weights per layer and direction; cells that project have states of two widths."""
+    given = [hx] if not isinstance(hx, (list, tuple)) else list(hx)
+    projected = len(given) == 2 and given[0].shape[2] != given[1].shape[2]
+    return _states(given), _split_weights(params, has_biases, projected)
+
+
 def _layers(mode: int) -> Callable[..., Any]:
     def run(
         input: Tensor,
@@ -271,12 +278,10 @@ def _layers(mode: int) -> Callable[..., Any]:
         bidirectional: bool,
         batch_first: bool,
     ) -> Any:
-        states = [hx] if not isinstance(hx, (list, tuple)) else list(hx)
-        projected = len(states) == 2 and states[0].shape[2] != states[1].shape[2]
-        weights = _split_weights(params, has_biases, projected)
+        states, weights = _read(hx, params, has_biases)
         options = _Options(num_layers, dropout, train, bidirectional)
         input = aten.transpose(input, 0, 1) if batch_first else input
-        output, finals = _stack(mode, input, _states(states), weights, options, None)
+        output, finals = _stack(mode, input, states, weights, options, None)
         return (aten.transpose(output, 0, 1) if batch_first else output, *finals)
 
     return run
@@ -294,11 +299,9 @@ def _packed_layers(mode: int) -> Callable[..., Any]:
         train: bool,
         bidirectional: bool,
     ) -> Any:
-        states = [hx] if not isinstance(hx, (list, tuple)) else list(hx)
-        projected = len(states) == 2 and states[0].shape[2] != states[1].shape[2]
-        weights = _split_weights(params, has_biases, projected)
+        states, weights = _read(hx, params, has_biases)
         options = _Options(num_layers, dropout, train, bidirectional)
-        output, finals = _stack(mode, data, _states(states), weights, options, batch_sizes.tolist())
+        output, finals = _stack(mode, data, states, weights, options, batch_sizes.tolist())
         return (output, *finals)
 
     return run

@@ -10,7 +10,6 @@ from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import complex32, complex64, int64
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format
-from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import channels_last_3d_strides, channels_last_strides, preserved_strides
@@ -18,11 +17,31 @@ from mindtorch_storage.strides import channels_last_3d_strides, channels_last_st
 from ..defaults import get_default_device, get_default_dtype
 from ..typing import Scalar
 from .checks import check, shape_text
-from .rule import MetaRule, meta_rule
+from .rule import MetaRule
 
-factory_rule = meta_rule(out=True)
-filling_rule = meta_rule(out=True, repeats_ok=True)
-like_rule = meta_rule()
+
+def options_rule(*, after: int = 0, **family: bool) -> Callable[[Callable[..., Any]], MetaRule]:
+    """Decorator: a rule whose function takes of a factory's options the dtype and the device, which shape the result.
+
+    In schema order they are dtype, layout, device and pin_memory; `after` more arguments follow.
+    """
+
+    def decorate(fn: Callable[..., Any]) -> MetaRule:
+        def in_schema_order(*values: object) -> Any:
+            start, end = len(values) - after - 4, len(values) - after
+            dtype, _, device, _ = values[start:end]
+            return fn(*values[:start], dtype, device, *values[end:])
+
+        return MetaRule(in_schema_order, **family)
+
+    return decorate
+
+
+factory_rule = options_rule(out=True)
+filling_rule = options_rule(out=True, repeats_ok=True)
+new_rule = options_rule()
+like_rule = options_rule(after=1)
+"""The options of `empty_like` and its like end with a memory format."""
 
 
 def check_size(size: Any) -> tuple[int, ...]:
@@ -63,39 +82,19 @@ def strides_for(shape: tuple[int, ...], memory_format: object) -> tuple[int, ...
 
 
 @filling_rule
-def sized(
-    size: Sequence[int],
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin_memory: bool | None = None,
-) -> Spec:
+def sized(size: Sequence[int], dtype: Dtype | None, device: Device | None) -> Spec:
     """`zeros`, `ones`: a size and options."""
     return fresh(size, dtype, device)
 
 
-@factory_rule
-def empty(
-    size: Sequence[int],
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin_memory: bool | None = None,
-    memory_format: MemoryFormat | None = None,
-) -> Spec:
+@options_rule(after=1, out=True)
+def empty(size: Sequence[int], dtype: Dtype | None, device: Device | None, memory_format: MemoryFormat | None) -> Spec:
     """`empty`."""
     return fresh(size, dtype, device, strides_for(check_size(size), memory_format))
 
 
-@like_rule
-def empty_strided(
-    size: Sequence[int],
-    stride: Sequence[int],
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Spec:
+@new_rule
+def empty_strided(size: Sequence[int], stride: Sequence[int], dtype: Dtype | None, device: Device | None) -> Spec:
     """`empty_strided`."""
     check(
         len(size) == len(stride),
@@ -105,27 +104,14 @@ def empty_strided(
 
 
 @filling_rule
-def full(
-    size: Sequence[int],
-    fill_value: Scalar,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Spec:
+def full(size: Sequence[int], fill_value: Scalar, dtype: Dtype | None, device: Device | None) -> Spec:
     """`full`: the dtype follows the kind of the value; a complex one is never of halves."""
     kind = dtype or dtype_of_number(fill_value)
     return fresh(size, complex64 if dtype is None and kind is complex32 else kind, device)
 
 
-@like_rule
-def scalar_tensor(
-    s: Scalar,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Spec:
+@new_rule
+def scalar_tensor(s: Scalar, dtype: Dtype | None, device: Device | None) -> Spec:
     """`scalar_tensor`."""
     return fresh((), dtype, device)
 
@@ -141,14 +127,7 @@ def like_spec(self: Spec, dtype: Any, device: Any, memory_format: object) -> Spe
 
 
 @like_rule
-def like(
-    self: Spec,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-    memory_format: MemoryFormat | None = None,
-) -> Spec:
+def like(self: Spec, dtype: Dtype | None, device: Device | None, memory_format: MemoryFormat | None) -> Spec:
     """`empty_like`, `zeros_like`, ..."""
     return like_spec(self, dtype, device, memory_format)
 
@@ -157,52 +136,33 @@ def like(
 def full_like(
     self: Spec,
     fill: Scalar,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-    fmt: MemoryFormat | None = None,
+    dtype: Dtype | None,
+    device: Device | None,
+    memory_format: MemoryFormat | None,
 ) -> Spec:
     """`full_like`."""
-    return like_spec(self, dtype, device, fmt)
+    return like_spec(self, dtype, device, memory_format)
 
 
-@like_rule
-def new(
-    self: Spec,
-    size: Sequence[int],
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Spec:
+@new_rule
+def new(self: Spec, size: Sequence[int], dtype: Dtype | None, device: Device | None) -> Spec:
     """`new_empty`, `new_zeros`, `new_ones`."""
     return Spec.of(dtype or self.dtype, device or self.device, check_size(size))
 
 
-@like_rule
-def new_full(
-    self: Spec,
-    size: Sequence[int],
-    fill: Scalar,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Spec:
+@new_rule
+def new_full(self: Spec, size: Sequence[int], fill: Scalar, dtype: Dtype | None, device: Device | None) -> Spec:
     """`new_full`."""
     return Spec.of(dtype or self.dtype, device or self.device, check_size(size))
 
 
-@like_rule
+@new_rule
 def new_empty_strided(
     self: Spec,
     size: Sequence[int],
     stride: Sequence[int],
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
+    dtype: Dtype | None,
+    device: Device | None,
 ) -> Spec:
     """`new_empty_strided`."""
     check(
@@ -212,15 +172,8 @@ def new_empty_strided(
     return Spec.of(dtype or self.dtype, device or self.device, check_size(size), tuple(stride))
 
 
-@like_rule
-def empty_permuted(
-    size: Sequence[int],
-    order: Sequence[int],
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Spec:
+@new_rule
+def empty_permuted(size: Sequence[int], order: Sequence[int], dtype: Dtype | None, device: Device | None) -> Spec:
     """`empty_permuted`: dense, the dimensions in the given order in memory."""
     check(
         len(size) == len(order),
@@ -247,27 +200,14 @@ def empty_permuted(
 
 
 @factory_rule
-def eye(
-    n: int,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Spec:
+def eye(n: int, dtype: Dtype | None, device: Device | None) -> Spec:
     """`eye(n)`."""
     check(n >= 0, lambda: f"n must be greater or equal to 0, got {n}")
     return fresh((n, n), dtype, device)
 
 
 @factory_rule
-def eye_m(
-    n: int,
-    m: int,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Spec:
+def eye_m(n: int, m: int, dtype: Dtype | None, device: Device | None) -> Spec:
     """`eye(n, m)`."""
     check(n >= 0, lambda: f"n must be greater or equal to 0, got {n}")
     check(m >= 0, lambda: f"m must be greater or equal to 0, got {m}")

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int64
-from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.promotion import result_type
 from mindtorch_storage.spec import Spec
 
 from ..defaults import get_default_device, get_default_dtype
 from .checks import check
+from .factory import new_rule
 from .rule import MetaRule, Outputs
 
 
@@ -46,15 +47,8 @@ def triangle_sizes(rows: int, columns: int, offset: int) -> int:
 
 
 def _triangle_of(upper: bool) -> MetaRule:
-    def rule(
-        row: int,
-        col: int,
-        offset: int = 0,
-        dtype: Any = None,
-        layout: Layout | None = None,
-        device: Device | None = None,
-        pin: bool | None = None,
-    ) -> Outputs:
+    @new_rule
+    def rule(row: int, col: int, offset: int, dtype: Dtype | None, device: Device | None) -> Outputs:
         check(row >= 0, lambda: f"row must be non-negative, got{row}")
         check(col >= 0, lambda: f"col must be non-negative, got{col}")
         if dtype is not None and dtype.name not in ("int32", "int64"):
@@ -66,7 +60,7 @@ def _triangle_of(upper: bool) -> MetaRule:
         spec = Spec.of(dtype or int64, device or get_default_device(), (2, count))
         return Outputs(spec, values=(row, col, offset))
 
-    return MetaRule(rule)
+    return rule
 
 
 tril_indices = _triangle_of(False)

@@ -10,16 +10,15 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import complex32, int64
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.spec import Spec
 
 from ..defaults import get_default_device, get_default_dtype
 from ..typing import Scalar
 from .checks import c_type, check
-from .factory import fresh
-from .rule import Outputs, meta_rule
+from .factory import fresh, options_rule
+from .rule import Outputs
 
-counting_rule = meta_rule(out=True, counted=True)
+counting_rule = options_rule(out=True, counted=True)
 
 
 def _bound(value: Any, dtype: Dtype) -> Any:
@@ -82,67 +81,31 @@ def _range(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype | None, device
 
 
 @counting_rule
-def range_(
-    start: Scalar,
-    end: Scalar,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Outputs:
+def range_(start: Scalar, end: Scalar, dtype: Dtype | None, device: Device | None) -> Outputs:
     """`range(start, end)`: both ends included."""
     return _range(start, end, 1, dtype, device)
 
 
 @counting_rule
-def range_step(
-    start: Scalar,
-    end: Scalar,
-    step: Scalar = 1,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Outputs:
+def range_step(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype | None, device: Device | None) -> Outputs:
     """`range(start, end, step)`."""
     return _range(start, end, step, dtype, device)
 
 
 @counting_rule
-def arange_end(
-    end: Scalar,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Outputs:
+def arange_end(end: Scalar, dtype: Dtype | None, device: Device | None) -> Outputs:
     """`arange(end)`."""
     return _arange(0, end, 1, dtype, device)
 
 
 @counting_rule
-def arange_start(
-    start: Scalar,
-    end: Scalar,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Outputs:
+def arange_start(start: Scalar, end: Scalar, dtype: Dtype | None, device: Device | None) -> Outputs:
     """`arange(start, end)`."""
     return _arange(start, end, 1, dtype, device)
 
 
 @counting_rule
-def arange_step(
-    start: Scalar,
-    end: Scalar,
-    step: Scalar = 1,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Outputs:
+def arange_step(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype | None, device: Device | None) -> Outputs:
     """`arange(start, end, step)`."""
     return _arange(start, end, step, dtype, device)
 
@@ -168,23 +131,12 @@ def _spaced(name: str, start: Scalar, end: Scalar, steps: int, dtype: Any, devic
 
 
 @counting_rule
-def linspace(
-    start: Scalar,
-    end: Scalar,
-    steps: int,
-    dtype: Dtype | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    pin: bool | None = None,
-) -> Spec:
+def linspace(start: Scalar, end: Scalar, steps: int, dtype: Dtype | None, device: Device | None) -> Spec:
     """`linspace`."""
     return _spaced("linspace", start, end, steps, dtype, device)
 
 
 @counting_rule
-def logspace(
-    start: Scalar, end: Scalar, steps: int, base: float = 10.0, dtype: Dtype | None = None,
-    layout: Layout | None = None, device: Device | None = None, pin: bool | None = None,
-) -> Spec:  # fmt: skip
+def logspace(start: Scalar, end: Scalar, steps: int, base: float, dtype: Dtype | None, device: Device | None) -> Spec:
     """`logspace`: powers of `base` with equidistant exponents."""
     return _spaced("logspace", start, end, steps, dtype, device)
