@@ -36,6 +36,10 @@ DISTRIBUTED = Kept(
     6,
 )
 
+_STAND_INS = (
+    "In place of its `inductor_utils`, which imports generators of code, flags say on both sides that nothing compiles."
+)
+
 Board = dict[str, dict[str, str]]
 """File, test: `pass`, or `fail: ` and the reason. Only tests that pass on torch 2.13.0 are in it."""
 
@@ -91,6 +95,7 @@ def page(board: Board, kept: Kept) -> str:
         f"Written by `{kept.command}`. The tests are those of PyTorch 2.6.0 (Debian's source",
         "package), on the CPU, with `torch.testing._internal` of 2.13.0. Counted are tests that pass on torch 2.13.0.",
         "",
+        *([_STAND_INS, ""] if kept is DISTRIBUTED else []),
         f"**{passed} of {total} pass ({passed / max(total, 1):.1%}).**",
         "",
         "| file | pass | of | |",

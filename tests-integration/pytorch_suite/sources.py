@@ -3,7 +3,7 @@
 The tests are those of Debian's source package `pytorch`, or of any folder that `PYTORCH_TESTS` names. What they import
 as `torch.testing._internal`, and the package `torchgen`, are copied from an installed torch 2.13.0; nothing else of it is.
 Some tests import names that 2.13.0 has there no more: for those, `torch.testing._internal` of the tests' own release comes
-first, on both sides.
+first, on both sides. `stand_ins/` has what takes the place of modules that import a compiler's parts, on both sides too.
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ def infrastructure() -> Path | None:
 def internals(name: str) -> list[Path]:
     """Return the folders that `torch.testing._internal` is made of for a test file, the first one first."""
     own, newer = tests(), infrastructure()
+    stand_ins = [HERE / "stand_ins"] if name.startswith("distributed/") else []
     roots = [own.parent if own is not None and name in OWN_RELEASE else None, newer]
-    return [root / "torch" / "testing" / "_internal" for root in roots if root is not None]
+    return stand_ins + [root / "torch" / "testing" / "_internal" for root in roots if root is not None]
 
 
 def missing() -> str:

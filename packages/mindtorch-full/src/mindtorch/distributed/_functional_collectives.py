@@ -14,7 +14,8 @@ from mindtorch import distributed as dist
 from mindtorch._naming import adopt
 from mindtorch.autograd import Function
 from mindtorch.distributed._reduce_op import RedOpType, type_of
-from mindtorch.distributed._world import _resolve_process_group
+from mindtorch.distributed._world import _get_group_tag, _resolve_process_group
+from mindtorch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 REDUCE_OP_TO_STR = {
     RedOpType.SUM: "sum",
@@ -59,6 +60,39 @@ def _resolve_group(group: Any, tag: str = "") -> Any:
 
 def _resolve_group_name(group: Any, tag: str = "") -> str:
     return str(_resolve_group(group, tag).group_name)
+
+
+def _expand_group(group: Any, tag: str = "") -> tuple[str, list[int], int]:
+    """The tag, all ranks and the size of the group that ranks, a group, a mesh, or a mesh and a dimension mean."""
+    if isinstance(group, list):
+        rows = group if isinstance(group[0], list) else [group]
+        for row in rows:
+            if len(row) != len(rows[0]):
+                raise ValueError(f"group sizes must be identical found {len(rows[0])} and {len(row)}")
+        return tag, [rank for row in rows for rank in row], len(rows[0])
+    if isinstance(group, tuple) and not (
+        len(group) == 2 and hasattr(group[0], "get_group") and isinstance(group[1], int)
+    ):
+        raise ValueError("Invalid tuple for group must be (DeviceMesh, int)")
+    if not isinstance(group, (dist.ProcessGroup, tuple)) and not hasattr(group, "get_group"):
+        raise ValueError("Invalid type for group, must be one of List, Processgroup, DeviceMesh or (DeviceMesh, int).")
+    found = _resolve_group(group)
+    return tag or _get_group_tag(found), list(dist.get_process_group_ranks(found)), found.size()
+
+
+def _recorded() -> bool:
+    """Whether a mode is told of operators: a graph is made of them, or they are counted."""
+    return bool(_get_current_dispatch_mode_stack())
+
+
+def _by_operator(name: str, group: Any, *args: Any) -> Any:
+    """The result of a collective that a mode is told of by its operator, and of the one that waits for it."""
+    operators = mindtorch.ops._c10d_functional
+    return operators.wait_tensor(getattr(operators, name)(*args, group.group_name))
+
+
+def _operation_name(op: Any) -> str:
+    return op.lower() if isinstance(op, str) else REDUCE_OP_TO_STR[type_of(op)]
 
 
 def _operation(name: Any) -> Any:
@@ -144,6 +178,8 @@ def wait_tensor(tensor: Any) -> Any:
 
 def broadcast(self: Any, src: int, group: Any, tag: str = "") -> Any:
     """A copy of the tensor of rank `src`."""
+    if _recorded():
+        return _by_operator("broadcast", _resolve_group(group, tag), self, src)
     result = self.clone(memory_format=mindtorch.contiguous_format)
     dist.broadcast(result, src, group=_resolve_group(group, tag))
     return result
@@ -151,13 +187,20 @@ def broadcast(self: Any, src: int, group: Any, tag: str = "") -> Any:
 
 def all_reduce(self: Any, reduceOp: Any, group: Any, tag: str = "") -> Any:
     """The reduced tensors of all."""
+    if self.is_meta:
+        return mindtorch.empty_like(self)
+    if _recorded():
+        return _by_operator("all_reduce", _resolve_group(group, tag), self, _operation_name(reduceOp))
     return _AllReduce.apply(reduceOp, _resolve_group(group, tag), self)
 
 
 def all_gather_single(self: Any, gather_dim: int, group: Any, tag: str = "") -> Any:
     """The tensors of all, one behind the other along a dimension."""
     group = _resolve_group(group, tag)
-    result = _AllGather.apply(group, self)
+    if _recorded():
+        result = _by_operator("all_gather_into_tensor", group, self, group.size())
+    else:
+        result = _AllGather.apply(group, self)
     return result if gather_dim == 0 else mindtorch.cat(mindtorch.chunk(result, group.size(), dim=0), dim=gather_dim)
 
 
@@ -170,12 +213,18 @@ def reduce_scatter_single(self: Any, reduceOp: Any, scatter_dim: int, group: Any
         )
     if scatter_dim != 0:
         self = mindtorch.cat(mindtorch.chunk(self, group.size(), dim=scatter_dim))
+    if _recorded():
+        return _by_operator("reduce_scatter_tensor", group, self, _operation_name(reduceOp), group.size())
     return _ReduceScatter.apply(reduceOp, group, self)
 
 
 def all_to_all_single(self: Any, output_split_sizes: Any, input_split_sizes: Any, group: Any, tag: str = "") -> Any:
     """This rank's rows of the tensors of all."""
-    return _AllToAll.apply(_resolve_group(group, tag), output_split_sizes, input_split_sizes, self)
+    group = _resolve_group(group, tag)
+    if _recorded():
+        even = [self.shape[0] // group.size()] * group.size()
+        return _by_operator("all_to_all_single", group, self, output_split_sizes or even, input_split_sizes or even)
+    return _AllToAll.apply(group, output_split_sizes, input_split_sizes, self)
 
 
 all_gather_tensor = all_gather_single_autograd = all_gather_tensor_autograd = all_gather_single

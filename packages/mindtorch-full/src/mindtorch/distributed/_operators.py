@@ -13,7 +13,7 @@ from typing import Any
 from mindtorch import distributed as dist
 from mindtorch.distributed import _functional_collectives as functional
 from mindtorch.distributed import _options as options
-from mindtorch.library import Library
+from mindtorch.library import Library, register_autograd
 
 _GROUP = "__torch__.torch.classes.c10d.ProcessGroup process_group"
 _WORK = "__torch__.torch.classes.c10d.Work"
@@ -239,9 +239,60 @@ def _define(namespace: str, operators: dict[str, Callable[..., Any]]) -> Library
     """Define a namespace's operators; each is made of collectives that have their own gradients."""
     library = Library(namespace, "DEF")
     for schema, kernel in operators.items():
+        name = schema.partition("(")[0]
         library.define(schema)
-        library.impl(schema.partition("(")[0], kernel, "CompositeImplicitAutograd")
+        recorded = namespace == "_c10d_functional" and name in _BACKWARD
+        library.impl(name, kernel, "CompositeExplicitAutograd" if recorded else "CompositeImplicitAutograd")
+        if recorded:  # a graph has these as they are
+            register_autograd(f"{namespace}::{name}", _backward_of(_BACKWARD[name]), setup_context=_remember)
     return library
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    ctx.arguments = inputs[1:]
+
+
+def _backward_of(backward: Callable[..., Any]) -> Callable[..., Any]:
+    def run(ctx: Any, grad: Any) -> Any:
+        return (backward(grad, *ctx.arguments), *[None] * len(ctx.arguments))
+
+    return run
+
+
+def _summed(function: str, reduce_op: str) -> None:
+    functional._only_sum(function, reduce_op)
+
+
+def _all_reduce_backward(grad: Any, reduce_op: str, group_name: Any) -> Any:
+    _summed("all_reduce", reduce_op)
+    return functional.all_reduce(grad, reduce_op, group_name)
+
+
+def _gather_backward(grad: Any, group_size: int, group_name: Any) -> Any:
+    return functional.reduce_scatter_single(grad, "sum", 0, group_name)
+
+
+def _reduce_scatter_backward(grad: Any, reduce_op: str, group_size: int, group_name: Any) -> Any:
+    _summed("reduce_scatter_tensor", reduce_op)
+    return functional.all_gather_single(grad, 0, group_name)
+
+
+def _all_to_all_backward(grad: Any, output_split_sizes: Any, input_split_sizes: Any, group_name: Any) -> Any:
+    return functional.all_to_all_single(grad, input_split_sizes, output_split_sizes, group_name)
+
+
+def _same(grad: Any) -> Any:
+    return grad
+
+
+_BACKWARD: dict[str, Callable[..., Any]] = {
+    "all_reduce": _all_reduce_backward,
+    "all_gather_into_tensor": _gather_backward,
+    "reduce_scatter_tensor": _reduce_scatter_backward,
+    "all_to_all_single": _all_to_all_backward,
+    "wait_tensor": _same,
+}
+"""The gradients of the functional collectives that take a tensor and return one."""
 
 
 LIBRARIES = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import mindtorch
 from mindtorch.distributed._options import (
@@ -20,6 +20,8 @@ from mindtorch.distributed._options import (
     ScatterOptions,
 )
 from mindtorch.distributed._work import CompletedWork, Work
+
+_Said = TypeVar("_Said")
 
 
 class BackendType(enum.IntEnum):
@@ -56,7 +58,11 @@ def _listed(tensors: Any) -> list[Any]:
 
 
 class ProcessGroup:
-    """Processes that do collectives together. A subclass may carry them out by itself."""
+    """Processes that do collectives together. A subclass may carry them out by itself.
+
+    What a subclass says of itself it says by methods with torch's names of C++: `getRank`, `getSize`, `getBackendName`,
+    `getGroupName`, `setGroupName`, `getGroupDesc`, `setGroupDesc`.
+    """
 
     BackendType = BackendType
     UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, CUSTOM = (
@@ -78,15 +84,20 @@ class ProcessGroup:
 
     def rank(self) -> int:
         """This process's rank in the group."""
-        return self._rank
+        return self._own("getRank", self._rank)
 
     def size(self) -> int:
         """How many processes the group has."""
-        return self._size
+        return self._own("getSize", self._size)
 
     def name(self) -> str:
         """The name of the default backend."""
-        return self._get_backend_name()
+        return self._own("getBackendName", "") or self._get_backend_name()
+
+    def _own(self, method: str, otherwise: _Said) -> _Said:
+        """Return what a subclass says by a method, and `otherwise` where it has none."""
+        found = getattr(self, method, None)
+        return otherwise if found is None else found()
 
     def _get_backend_name(self) -> str:
         first = next(iter(self._backends.values()), None)
@@ -99,18 +110,25 @@ class ProcessGroup:
     @property
     def group_name(self) -> str:
         """The name under which the group is known."""
-        return self._name
+        return self._own("getGroupName", self._name)
 
     @property
     def group_desc(self) -> str:
         """What the group is for."""
-        return self._desc
+        return self._own("getGroupDesc", self._desc)
 
     def _set_group_name(self, name: str) -> None:
         self._name = name
+        self._tell("setGroupName", name)
 
     def _set_group_desc(self, desc: str) -> None:
         self._desc = desc
+        self._tell("setGroupDesc", desc)
+
+    def _tell(self, method: str, value: str) -> None:
+        told = getattr(self, method, None)
+        if told is not None:
+            told(value)
 
     def _set_default_backend(self, backend_type: Any) -> None:
         self._default_type = backend_type

@@ -329,7 +329,7 @@ def _resolve_process_group(group_name: Any) -> Any:
     if not isinstance(group_name, str):
         return group_name
     if group_name not in _by_name.known:
-        raise RuntimeError(f'Could not resolve the process group registered under the name "{group_name}"')
+        raise RuntimeError(f"Could not resolve the process group registered under the name {group_name}")
     return _by_name.known[group_name]
 
 

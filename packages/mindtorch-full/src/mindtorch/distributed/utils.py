@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 import mindtorch as torch
@@ -45,6 +46,13 @@ def _verify_param_shape_across_processes(process_group: Any, tensors: list[Any],
                 )
 
 
+def _broadcast_one(process_group: Any, tensor: Any, src: int) -> None:
+    """Give every process one tensor, by the group itself: it may be a program's own, whose works want a timeout."""
+    options = dist.BroadcastOptions()
+    options.rootRank = src
+    process_group.broadcast([tensor], options).wait(timedelta(0))
+
+
 def _broadcast_together(process_group: Any, tensors: Iterable[Any], limit: int, src: int) -> None:
     """Give every process the tensors of one of them, as few messages."""
     groups: dict[Any, list[list[Any]]] = {}
@@ -55,7 +63,7 @@ def _broadcast_together(process_group: Any, tensors: Iterable[Any], limit: int, 
         bunches[-1].append(tensor)
     for bunch in (bunch for bunches in groups.values() for bunch in bunches):
         flat = torch.cat([tensor.reshape(-1) for tensor in bunch])
-        dist.broadcast(flat, group=process_group, group_src=src)
+        _broadcast_one(process_group, flat, src)
         if process_group.rank() != src:
             for tensor, part in zip(bunch, flat.split([tensor.numel() for tensor in bunch]), strict=True):
                 tensor.copy_(part.view(tensor.shape))

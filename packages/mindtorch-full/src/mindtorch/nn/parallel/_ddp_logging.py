@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 import mindtorch as torch
-from mindtorch import distributed as dist
 
 
 class Logger:
@@ -31,7 +30,7 @@ def logging_data(ddp: Any) -> dict[str, Any]:
         "module_name": type(ddp.module).__name__,
         "device_ids": ", ".join(map(str, ddp.device_ids or ())),
         "output_device": -1 if ddp.output_device is None else ddp.output_device,
-        "backend_name": dist.get_backend(ddp.process_group),
+        "backend_name": ddp.process_group.name(),
         "iteration": reducer.iterations,
         "dtypes": ", ".join(dtypes),
         "total_parameter_size_bytes": total,

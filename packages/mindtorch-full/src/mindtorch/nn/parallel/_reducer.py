@@ -79,7 +79,7 @@ class Reducer:
         )
         flat = [entry for group in groups for entry in (len(group), *group)]
         shared = torch.tensor(flat + [0] * (2 * len(order) - len(flat)), device=self.parameters[0].device)
-        torch.distributed.broadcast(shared, group=self.process_group, group_src=0)
+        torch.distributed.utils._broadcast_one(self.process_group, shared, 0)
         entries, groups = shared.tolist(), []
         while sum(map(len, groups)) < len(order):
             start = sum(map(len, groups)) + len(groups)
@@ -250,12 +250,22 @@ class Reducer:
 
     def _reduce(self, bucket: Bucket, index: int) -> None:
         if self.comm_hook is None:
-            bucket.work = torch.distributed.all_reduce(bucket.flat, group=self.process_group, async_op=True)
+            self._all_reduce(bucket)
             return
         state, hook = self.comm_hook
         bucket.future = hook(state, GradBucket(bucket, index, len(self.buckets)))
         if not isinstance(bucket.future, torch.futures.Future):
             raise RuntimeError(texts.no_future(type(bucket.future)))
+
+    def _all_reduce(self, bucket: Bucket) -> None:
+        if type(self.process_group) is torch.distributed.ProcessGroup:
+            bucket.work = torch.distributed.all_reduce(bucket.flat, group=self.process_group, async_op=True)
+            return
+        # A group of a program's own says by a future when it is done.
+        options = torch.distributed.AllreduceOptions()
+        options.asyncOp = True
+        bucket.work = self.process_group.allreduce([bucket.flat], options)
+        bucket.future = bucket.work.get_future()
 
     def _finalize(self) -> None:
         """Wait for the averages and hand them to the parameters."""

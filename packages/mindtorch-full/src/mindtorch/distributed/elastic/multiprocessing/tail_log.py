@@ -12,7 +12,7 @@ from mindtorch.distributed.elastic.utils.logging import get_logger
 
 __all__ = ["TailLog", "tail_logfile"]
 
-_logger = get_logger(__name__)
+logger = get_logger(__name__)
 
 
 def tail_logfile(
@@ -62,18 +62,20 @@ class TailLog:
         self._stopped = False
         self._owned = open(dst, "w") if isinstance(dst, str) else None  # noqa: SIM115 - closed by stop
         self._dst: TextIO = self._owned or dst  # type: ignore[assignment]
-        self._pool = ThreadPoolExecutor(len(log_files), thread_name_prefix=f"TailLog_{name}") if log_files else None
+        self._threadpool = (
+            ThreadPoolExecutor(len(log_files), thread_name_prefix=f"TailLog_{name}") if log_files else None
+        )
 
     def start(self) -> "TailLog":
         """Begin to copy."""
-        if self._pool is None:
+        if self._threadpool is None:
             return self
         for rank, file in self._log_files.items():
             header = f"[{self._name}{rank}]:"
             if self._prefixes and rank in self._prefixes:
                 header = self._prefixes[rank]
             self._futures.append(
-                self._pool.submit(
+                self._threadpool.submit(
                     tail_logfile, header, file, self._dst, self._finished[rank], self._interval, self._filter
                 )
             )
@@ -86,9 +88,9 @@ class TailLog:
         for future in self._futures:
             error = future.exception()
             if error is not None:
-                _logger.error("error in log tailor for %s. %s: %s", self._name, type(error).__name__, error)
-        if self._pool is not None:
-            self._pool.shutdown(wait=True)
+                logger.error("error in log tailor for %s. %s: %s", self._name, type(error).__name__, error)
+        if self._threadpool is not None:
+            self._threadpool.shutdown(wait=True)
         if self._owned is not None and not self._owned.closed:
             self._owned.close()
         self._stopped = True

@@ -167,7 +167,7 @@ class FSDPParamGroup:
         places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor) and leaf.requires_grad]
         if not places:
             return args, kwargs
-        passed = _PostBackward.apply(self, *[leaves[i] for i in places])
+        passed = RegisterPostBackwardFunction.apply(self, *[leaves[i] for i in places])
         for place, value in zip(places, passed, strict=True):
             leaves[place] = value
         args, kwargs = _pytree.tree_unflatten(leaves, spec)
@@ -294,7 +294,7 @@ class FSDPParamGroup:
         self.forward_order.clear()
 
 
-class _PostBackward(Function):
+class RegisterPostBackwardFunction(Function):
     """Passes inputs through; its backward comes after the modules' gradients."""
 
     @staticmethod
