@@ -6,6 +6,7 @@
 
 #include "gemm/gemm.h"
 #include "simd/shuffle.h"
+#include "simd/vector_width.h"
 
 #define MINDTORCH_INLINE inline __attribute__((always_inline))
 #define MINDTORCH_OWN_CODE __attribute__((noinline))
@@ -14,13 +15,13 @@ namespace mindtorch {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr size_t VECTOR_BYTES = 64, MR = 12;
+constexpr size_t MR = 12;
 #elif defined(__AVX__)
-constexpr size_t VECTOR_BYTES = 32, MR = 6;
+constexpr size_t MR = 6;
 #elif defined(__aarch64__)
-constexpr size_t VECTOR_BYTES = 16, MR = 8;
+constexpr size_t MR = 8;
 #else
-constexpr size_t VECTOR_BYTES = 16, MR = 4;
+constexpr size_t MR = 4;
 #endif
 
 // Rows packed at a time, of at most `ROW_BYTES` per element of the depth: they stay in the third cache while one panel

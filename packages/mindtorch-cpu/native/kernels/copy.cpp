@@ -5,9 +5,6 @@
 
 namespace mindtorch {
 
-namespace {
-
-// Copy with conversion where the types differ; both broadcast rules and overlap are looked at.
 int copy_array(PyArrayObject* out, PyArrayObject* from) {
     Region region;
     if (may_overlap(out, from) || !region_of(region, out, from)) return 0;
@@ -20,6 +17,8 @@ int copy_array(PyArrayObject* out, PyArrayObject* from) {
     const int to_kind = kind_of_element(out), from_kind = kind_of_element(from);
     return to_kind >= 0 && from_kind >= 0 && convert_region(region, to_kind, from_kind) ? 1 : 0;
 }
+
+namespace {
 
 // Values are (self, options).
 int clone(PyObject* given, PyObject* const* values, Py_ssize_t count) {

@@ -13,44 +13,77 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 namespace mindtorch {
 
 namespace {
 
-// Longer lines, whose vectors would not stay in the cache.
-constexpr size_t MOST_COUNT = 4096;
+// Longer lines are numpy's: vectors of several of them would not stay in the cache, nor would one dense line.
+constexpr size_t MOST_COUNT = 4096, MOST_DENSE = 1 << 17;
 // A few lines are not worth the lanes of the others.
-constexpr size_t FEW_LINES = 3;
+constexpr size_t FEW_LINES = 2;
 
 template <typename Real>
 struct OwnedPlan {
     FftPlan<Real> plan;
-    std::vector<Real> twiddles, halves;
+    std::vector<Real> twiddles, first, halves;
 
-    // Append exp(-2 pi i part / whole).
-    static void append(std::vector<Real>& to, size_t part, size_t whole) {
-        const long double angle = -6.283185307179586476925286766559L * static_cast<long double>(part % whole) /
-                                  static_cast<long double>(whole);
-        to.push_back(static_cast<Real>(cosl(angle)));
-        to.push_back(static_cast<Real>(sinl(angle)));
-    }
+    // exp(-2 pi i part / whole), to what is exact in the next wider type.
+    struct Factor {
+        Real re, im;
+        Factor(size_t part, size_t whole) {
+            using Wide = std::conditional_t<sizeof(Real) == sizeof(float), double, long double>;
+            const Wide angle =
+                Wide(-6.283185307179586476925286766559L) * static_cast<Wide>(part % whole) / static_cast<Wide>(whole);
+            re = static_cast<Real>(std::cos(angle));
+            im = static_cast<Real>(std::sin(angle));
+        }
+    };
 
     explicit OwnedPlan(size_t count) {
-        plan = {count, 0, {}, nullptr, nullptr};
+        plan = {count, 0, {}, nullptr, nullptr, nullptr};
         size_t rest = count, done = 1;
-        for (size_t radix : {4, 2, 3, 5}) {
-            for (; rest % radix == 0; done *= radix) {
-                rest /= radix;
-                plan.pass[plan.passes++] = {radix, done, rest, twiddles.size()};
-                for (size_t p = 0; p < rest; p++)
-                    for (size_t k = 1; k < radix; k++) append(twiddles, p * k, radix * rest);
-            }
+        for (; rest > 1; done *= plan.pass[plan.passes++].radix) {
+            const size_t radix = radix_of(rest, done);
+            rest /= radix;
+            plan.pass[plan.passes] = {radix, done, rest, twiddles.size()};
+            for (size_t p = 0; p < rest; p++)
+                for (size_t k = 1; k < radix; k++) {
+                    const Factor factor(p * k, radix * rest);
+                    twiddles.push_back(factor.re);
+                    twiddles.push_back(factor.im);
+                }
         }
-        for (size_t k = 0; 2 * k <= count; k++) append(halves, k, 2 * count);
+        if (count % 8 == 0) turn_first(count / 8);
+        halves.resize(2 * (count + 1));
+        for (size_t k = 0; k <= count; k++) {
+            const Factor factor(k, 2 * count);
+            halves[k] = factor.re;
+            halves[count + 1 + k] = factor.im;
+        }
         plan.twiddles = twiddles.data();
+        plan.first = first.data();
         plan.halves = halves.data();
+    }
+
+private:
+    // Eight where that leaves no single two behind: two fours are less work than eight and two.
+    static size_t radix_of(size_t rest, size_t done) {
+        if (rest % 8 == 0 && (done == 1 || rest % 16 != 0 || rest % 64 == 0)) return 8;
+        for (size_t radix : {4, 2, 3})
+            if (rest % radix == 0) return radix;
+        return 5;
+    }
+    // The first pass's factors of `rest` butterflies, those of one element side by side.
+    void turn_first(size_t rest) {
+        first.resize(14 * rest);
+        for (size_t p = 0; p < rest; p++)
+            for (size_t k = 0; k < 7; k++) {
+                first[2 * k * rest + p] = twiddles[14 * p + 2 * k];
+                first[(2 * k + 1) * rest + p] = twiddles[14 * p + 2 * k + 1];
+            }
     }
 };
 
@@ -111,6 +144,15 @@ private:
     npy_intp steps_[MOST_DIMENSIONS];
 };
 
+// Lines whose elements lie side by side before and after, of an extent that the first pass of radix 8 can begin with.
+template <typename Real>
+bool is_dense(const FftLines<Real>& lines, size_t count) {
+    const ptrdiff_t real = sizeof(Real), pair = 2 * real;
+    const bool from_reals = lines.kind == FFT_TO_COMPLEX || lines.kind == FFT_TO_ALL;
+    return count % 8 == 0 && lines.from_step == (from_reals ? real : pair) &&
+           lines.to_step == (lines.kind == FFT_TO_REAL ? real : pair);
+}
+
 // Transform the lines of `in` along `axis` to those of `out`, which may be the same array; 1, or -1 and a MemoryError.
 template <typename Real>
 int transform(PyArrayObject* out, PyArrayObject* in, int axis, FftLines<Real> lines, size_t count) {
@@ -120,7 +162,9 @@ int transform(PyArrayObject* out, PyArrayObject* in, int axis, FftLines<Real> li
     lines.from_step = PyArray_STRIDE(in, axis);
     lines.to_step = PyArray_STRIDE(out, axis);
     const size_t total = static_cast<size_t>(PyArray_SIZE(in) / PyArray_DIM(in, axis)), lanes = loops.lanes;
-    const size_t groups = (total + lanes - 1) / lanes, room = 4 * (2 * count + 1) * lanes * sizeof(Real);
+    const bool dense = is_dense(lines, count);
+    const size_t groups = (total + lanes - 1) / lanes;
+    const size_t room = (dense ? 4 * (count + 16) : 4 * (2 * count + 1) * lanes) * sizeof(Real);
     const size_t cost = 16 * count * std::min(total, lanes);
     std::atomic<bool> failed{false};
     parallel(groups, std::max<size_t>(1, 8 * GRAIN / cost), [&](size_t first, size_t last) {
@@ -131,14 +175,16 @@ int transform(PyArrayObject* out, PyArrayObject* in, int axis, FftLines<Real> li
         }
         LineStarts sources(in, axis, first * lanes), targets(out, axis, first * lanes);
         for (size_t group = first; group < last; group++) {
-            const char* from[16];
-            char* to[16];
+            const char* from[MOST_FFT_LANES];
+            char* to[MOST_FFT_LANES];
             const size_t many = std::min(lanes, total - group * lanes);
             for (size_t lane = 0; lane < many; lane++) {
                 from[lane] = sources.next();
                 to[lane] = targets.next();
             }
-            if (many >= FEW_LINES)
+            if (dense)
+                for (size_t lane = 0; lane < many; lane++) loops.dense(lines, from[lane], to[lane], memory);
+            else if (many >= FEW_LINES)
                 loops.wide(lines, from, to, many, memory);
             else
                 for (size_t lane = 0; lane < many; lane++) loops.single(lines, from[lane], to[lane], memory);
@@ -182,12 +228,19 @@ struct Transform {
         return PyArray_TYPE(in) == (single ? from : from + 1) && PyArray_TYPE(out) == (single ? to : to + 1);
     }
 
+    // The longest lines along a dimension that are ours.
+    size_t most_of(int dim, size_t extent) const {
+        const bool dense = extent % 16 == 0 && PyArray_STRIDE(in, dim) == PyArray_ITEMSIZE(in) &&
+                           PyArray_STRIDE(out, dim) == PyArray_ITEMSIZE(out);
+        return dense ? MOST_DENSE : MOST_COUNT;
+    }
+
     // The extents along the dimensions, of which the last may be another.
     bool fits(size_t last) {
         for (int at = 0; at < count; at++) {
             const size_t extent = at == count - 1 && last != 0 ? last : static_cast<size_t>(PyArray_DIM(in, dims[at]));
             points *= static_cast<double>(extent);
-            if (!is_smooth(extent) || extent > MOST_COUNT) return false;
+            if (!is_smooth(extent) || extent > most_of(dims[at], extent)) return false;
         }
         return true;
     }

@@ -13,7 +13,7 @@ struct FftPass {
     size_t twiddles;           // where its (radix - 1) * rest factors begin, pairs of real and imaginary parts
 };
 
-constexpr size_t MOST_FFT_PASSES = 16;
+constexpr size_t MOST_FFT_PASSES = 16, MOST_FFT_LANES = 16;
 
 // What lines of `count` complex numbers are transformed by.
 template <typename Real>
@@ -21,7 +21,9 @@ struct FftPlan {
     size_t count, passes;
     FftPass pass[MOST_FFT_PASSES];
     const Real* twiddles;
-    const Real* halves;  // count / 2 + 1 factors of a real line of twice as many elements
+    const Real* first;   // the first pass's factors where its radix is 8: for each but the first element of a butterfly
+                         // the real parts of all butterflies, then the imaginary ones
+    const Real* halves;  // count + 1 factors of a real line of twice as many elements, their imaginary parts behind
 };
 
 // What kinds of numbers a line has before and after. Lines of reals have twice the plan's count.
@@ -42,6 +44,9 @@ struct FftLoops {
     // Transform up to `lanes` lines; `memory` has 4 * (2 * count + 1) * lanes elements, aligned to a vector.
     void (*wide)(const FftLines<Real>& lines, const char* const* from, char* const* to, size_t many, Real* memory);
     void (*single)(const FftLines<Real>& lines, const char* from, char* to, Real* memory);
+    // The same for one line whose elements lie side by side before and after, by a plan that begins with radix 8;
+    // `memory` has 4 * (count + 16) elements.
+    void (*dense)(const FftLines<Real>& lines, const char* from, char* to, Real* memory);
 };
 
 MINDTORCH_DECLARE_LOOPS(FftLoops<float>, fft_loops)

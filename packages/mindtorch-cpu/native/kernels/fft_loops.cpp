@@ -1,74 +1,11 @@
 // Fourier transforms by passes that leave the elements in order (Stockham's), of as many lines as a vector has lanes.
 #include "kernels/fft.h"
-
-#include "simd/shuffle.h"
-#include "simd/vector.h"
+#include "kernels/fft_butterfly.h"
+#include "kernels/fft_line.h"
 
 namespace mindtorch {
 
 namespace {
-
-typedef double Doubles __attribute__((vector_size(64)));
-
-// Complex numbers of all lanes.
-template <typename V>
-struct Point {
-    V re, im;
-};
-
-template <typename V>
-INLINE Point<V> operator+(const Point<V>& a, const Point<V>& b) {
-    return {a.re + b.re, a.im + b.im};
-}
-template <typename V>
-INLINE Point<V> operator-(const Point<V>& a, const Point<V>& b) {
-    return {a.re - b.re, a.im - b.im};
-}
-// Times -i.
-template <typename V>
-INLINE Point<V> turned(const Point<V>& a) {
-    return {a.im, -a.re};
-}
-template <typename V, typename Real>
-INLINE Point<V> times(const Point<V>& a, Real re, Real im) {
-    return {a.re * re - a.im * im, a.re * im + a.im * re};
-}
-template <typename V, typename Real>
-INLINE Point<V> scaled(const Point<V>& a, Real by) {
-    return {a.re * by, a.im * by};
-}
-
-template <typename V, typename Real, size_t radix>
-INLINE void butterfly(Point<V>* x) {
-    if constexpr (radix == 2) {
-        const Point<V> a = x[0], b = x[1];
-        x[0] = a + b;
-        x[1] = a - b;
-    } else if constexpr (radix == 3) {
-        const Real half = (Real)-0.5, root = (Real)0.86602540378443864676;
-        const Point<V> sum = x[1] + x[2], middle = x[0] + scaled(sum, half), side = scaled(turned(x[1] - x[2]), root);
-        x[0] = x[0] + sum;
-        x[1] = middle + side;
-        x[2] = middle - side;
-    } else if constexpr (radix == 4) {
-        const Point<V> a = x[0] + x[2], b = x[0] - x[2], c = x[1] + x[3], d = turned(x[1] - x[3]);
-        x[0] = a + c;
-        x[1] = b + d;
-        x[2] = a - c;
-        x[3] = b - d;
-    } else {
-        const Real c1 = (Real)0.30901699437494742410, c2 = (Real)-0.80901699437494742410;
-        const Real s1 = (Real)0.95105651629515357212, s2 = (Real)0.58778525229247312917;
-        const Point<V> a = x[1] + x[4], b = x[2] + x[3], c = turned(x[1] - x[4]), d = turned(x[2] - x[3]);
-        const Point<V> e = x[0] + scaled(a, c1) + scaled(b, c2), f = x[0] + scaled(a, c2) + scaled(b, c1);
-        const Point<V> g = scaled(c, s1) + scaled(d, s2), h = scaled(c, s2) - scaled(d, s1);
-        x[0] = x[0] + a + b;
-        x[1] = e + g;
-        x[2] = f + h;
-        x[3] = f - h;
-        x[4] = e - g;
-    }
-}
 
 template <typename V, typename Real, size_t radix>
 INLINE void run_pass(const FftPass& pass, const Real* twiddles, Point<V>* to, const Point<V>* from) {
@@ -91,7 +28,9 @@ template <typename V, typename Real>
 INLINE Point<V>* run_passes(const FftPlan<Real>& plan, Point<V>* data, Point<V>* spare) {
     for (size_t at = 0; at < plan.passes; at++) {
         const FftPass& pass = plan.pass[at];
-        if (pass.radix == 4)
+        if (pass.radix == 8)
+            run_pass<V, Real, 8>(pass, plan.twiddles, spare, data);
+        else if (pass.radix == 4)
             run_pass<V, Real, 4>(pass, plan.twiddles, spare, data);
         else if (pass.radix == 2)
             run_pass<V, Real, 2>(pass, plan.twiddles, spare, data);
@@ -117,7 +56,7 @@ INLINE void part_pairs(const FftPlan<Real>& plan, Point<V>* z) {
     for (size_t k = 1; 2 * k <= count; k++) {
         const Point<V> a = z[k], b = {z[count - k].re, -z[count - k].im};
         const Point<V> even = scaled(a + b, half);
-        const Point<V> odd = times(scaled(turned(a - b), half), plan.halves[2 * k], plan.halves[2 * k + 1]);
+        const Point<V> odd = times(scaled(turned(a - b), half), plan.halves[k], plan.halves[count + 1 + k]);
         z[k] = even + odd;
         const Point<V> other = even - odd;
         if (2 * k != count) z[count - k] = {other.re, -other.im};
@@ -132,76 +71,12 @@ INLINE void join_pairs(const FftPlan<Real>& plan, Point<V>* z) {
     z[0] = {first + last, first - last};
     for (size_t k = 1; 2 * k <= count; k++) {
         const Point<V> a = z[k], b = {z[count - k].re, -z[count - k].im};
-        const Point<V> even = a + b, d = times(a - b, plan.halves[2 * k], -plan.halves[2 * k + 1]);
+        const Point<V> even = a + b, d = times(a - b, plan.halves[k], -plan.halves[count + 1 + k]);
         const Point<V> odd = {-d.im, d.re};
         z[k] = even + odd;
         const Point<V> other = even - odd;
         if (2 * k != count) z[count - k] = {other.re, -other.im};
     }
-}
-
-template <typename Real>
-struct Lanes;
-template <>
-struct Lanes<float> {
-    using V = Floats;
-    static constexpr size_t COUNT = 16;
-    static INLINE V low(const V& a, const V& b) {
-        return shuffle<0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23>(a, b);
-    }
-    static INLINE V high(const V& a, const V& b) {
-        return shuffle<8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31>(a, b);
-    }
-    static INLINE V even(const V& a, const V& b) {
-        return shuffle<0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30>(a, b);
-    }
-    static INLINE V odd(const V& a, const V& b) {
-        return shuffle<1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31>(a, b);
-    }
-};
-template <>
-struct Lanes<double> {
-    using V = Doubles;
-    static constexpr size_t COUNT = 8;
-    static INLINE V low(const V& a, const V& b) { return shuffle<0, 8, 1, 9, 2, 10, 3, 11>(a, b); }
-    static INLINE V high(const V& a, const V& b) { return shuffle<4, 12, 5, 13, 6, 14, 7, 15>(a, b); }
-    static INLINE V even(const V& a, const V& b) { return shuffle<0, 2, 4, 6, 8, 10, 12, 14>(a, b); }
-    static INLINE V odd(const V& a, const V& b) { return shuffle<1, 3, 5, 7, 9, 11, 13, 15>(a, b); }
-};
-
-// Pairs of real and imaginary parts, apart and together.
-template <typename Real, typename V>
-INLINE void part(V* pair) {
-    const V a = pair[0], b = pair[1];
-    pair[0] = Lanes<Real>::even(a, b);
-    pair[1] = Lanes<Real>::odd(a, b);
-}
-template <typename Real, typename V>
-INLINE void join(V* pair) {
-    const V a = pair[0], b = pair[1];
-    pair[0] = Lanes<Real>::low(a, b);
-    pair[1] = Lanes<Real>::high(a, b);
-}
-
-// As many vectors as they have lanes, rows for columns: riffling their halves does it.
-template <typename Real, typename V = typename Lanes<Real>::V>
-INLINE void transpose(V* rows) {
-    constexpr size_t N = Lanes<Real>::COUNT;
-    for (size_t round = 1; round < N; round *= 2) {
-        V next[N];
-        for (size_t i = 0; i < N / 2; i++) {
-            next[2 * i] = Lanes<Real>::low(rows[i], rows[i + N / 2]);
-            next[2 * i + 1] = Lanes<Real>::high(rows[i], rows[i + N / 2]);
-        }
-        for (size_t i = 0; i < N; i++) rows[i] = next[i];
-    }
-}
-
-template <typename Real>
-INLINE Real read_one(const char* from) {
-    Real value;
-    memcpy(&value, from, sizeof value);
-    return value;
 }
 
 // Lines that lie side by side, so that an element of all of them is one piece of memory.
@@ -231,6 +106,7 @@ void read_lines(Real* to, const char* const* from, size_t many, size_t count, si
     } else if (side_by_side(from, many, N, reals * sizeof(Real))) {
         for (; done < length; done += reals) {
             const char* element = from[0] + (ptrdiff_t)(done / reals) * step;
+            __builtin_prefetch(element + reals * sizeof(V), 0, 2);  // the next lines'
             V pair[2];
             memcpy(pair, element, reals * sizeof(V));
             if (reals == 2) part<Real>(pair);
@@ -269,7 +145,9 @@ void write_lines(char* const* to, const Real* from, size_t many, size_t count, s
                 pair[k] *= scale;
             }
             if (reals == 2) join<Real>(pair);
-            memcpy(to[0] + (ptrdiff_t)(done / reals) * step, pair, reals * sizeof(V));
+            char* element = to[0] + (ptrdiff_t)(done / reals) * step;
+            __builtin_prefetch(element + reals * sizeof(V), 1, 2);
+            memcpy(element, pair, reals * sizeof(V));
         }
     }
     for (; done < length; done++) {
@@ -353,7 +231,9 @@ void single(const FftLines<Real>& lines, const char* from, char* to, Real* memor
 
 }  // namespace
 
-extern const FftLoops<float> MINDTORCH_LOOPS(fft_loops) = {Lanes<float>::COUNT, wide<float>, single<float>};
-extern const FftLoops<double> MINDTORCH_LOOPS(fft_double_loops) = {Lanes<double>::COUNT, wide<double>, single<double>};
+extern const FftLoops<float> MINDTORCH_LOOPS(fft_loops) = {Lanes<float>::COUNT, wide<float>, single<float>,
+                                                           transform_line<float>};
+extern const FftLoops<double> MINDTORCH_LOOPS(fft_double_loops) = {Lanes<double>::COUNT, wide<double>, single<double>,
+                                                                   transform_line<double>};
 
 }  // namespace mindtorch

@@ -1,6 +1,7 @@
 // The type of native kernels: a function, and the numpy kernel for the operands it does not take.
 #include "kernels/kernel.h"
 #include "kernels/operand.h"
+#include "kernels/region.h"
 
 #include <string.h>
 
@@ -8,32 +9,39 @@ namespace mindtorch {
 
 namespace {
 
-// Arrays as dense copies where they are no dense arrays; -1 without memory, else how many were copied.
+// Our own copy where it takes the arrays, else numpy's.
+bool copy_values(PyArrayObject* to, PyArrayObject* from) {
+    return copy_array(to, from) == 1 || PyArray_CopyInto(to, from) == 0;
+}
+
+// Dense arrays in the place of those that are not.
 struct DenseValues {
     static constexpr Py_ssize_t MOST = 16;
     PyObject* items[MOST];
     Ref owned[MOST];
 
-    int take(PyObject* const* values, Py_ssize_t count) {
-        int copied = 0;
+    // -1 without memory, else how many were replaced; what is `read` has the values of those it stands for.
+    int take(PyObject* const* values, Py_ssize_t count, bool read) {
+        int replaced = 0;
         for (Py_ssize_t at = 0; at < count; at++) {
             items[at] = values[at];
             if (!PyArray_CheckExact(values[at])) continue;
             auto* array = reinterpret_cast<PyArrayObject*>(values[at]);
             if (PyArray_ISCARRAY_RO(array)) continue;
-            owned[at].reset(PyArray_NewCopy(array, NPY_CORDER));
-            if (!owned[at]) return -1;
+            owned[at].reset(PyArray_NewLikeArray(array, NPY_CORDER, nullptr, 0));
+            if (!owned[at] || (read && !copy_values(reinterpret_cast<PyArrayObject*>(owned[at].get()), array)))
+                return -1;
             items[at] = owned[at].get();
-            copied++;
+            replaced++;
         }
-        return copied;
+        return replaced;
     }
 };
 
 int copy_back(const DenseValues& outs, PyObject* const* to, Py_ssize_t count) {
     for (Py_ssize_t at = 0; at < count; at++)
-        if (outs.owned[at] && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to[at]),
-                                               reinterpret_cast<PyArrayObject*>(outs.items[at])) < 0)
+        if (outs.owned[at] &&
+            !copy_values(reinterpret_cast<PyArrayObject*>(to[at]), reinterpret_cast<PyArrayObject*>(outs.items[at])))
             return -1;
     return 1;
 }
@@ -45,7 +53,7 @@ int run_densely(const Kernel& kernel, PyObject* out, PyObject* const* values, Py
     const Py_ssize_t out_count = several ? PyTuple_GET_SIZE(out) : 1;
     if (count > DenseValues::MOST || out_count > DenseValues::MOST) return 0;
     DenseValues given, made;
-    const int copied = given.take(values, count), replaced = copied < 0 ? -1 : made.take(outs, out_count);
+    const int copied = given.take(values, count, true), replaced = copied < 0 ? -1 : made.take(outs, out_count, false);
     if (replaced < 0) return -1;
     if (copied + replaced == 0) return 0;
     Ref dense(Py_NewRef(several ? out : made.items[0]));

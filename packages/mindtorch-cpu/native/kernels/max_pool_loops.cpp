@@ -84,6 +84,10 @@ private:
                 compare<1>(row_, in + at, static_cast<int32_t>(at), s, 1);
             else if (p_.stride[2] == 2)
                 compare<2>(row_, in + at, static_cast<int32_t>(at), s, 2);
+            else if (p_.stride[2] == 3)
+                compare<3>(row_, in + at, static_cast<int32_t>(at), s, 3);
+            else if (p_.stride[2] == 4)
+                compare<4>(row_, in + at, static_cast<int32_t>(at), s, 4);
             else
                 compare<0>(row_, in + at, static_cast<int32_t>(at), s, p_.stride[2]);
         }

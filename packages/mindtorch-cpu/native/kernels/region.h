@@ -54,4 +54,7 @@ void fill_region(Region& region, int size, const void* element);
 // All of `out` with zeros.
 void fill_array(PyArrayObject* out, int size, const void* element);
 
+// Copy with conversion where the types differ; 0 for arrays that overlap, do not broadcast or have other types.
+int copy_array(PyArrayObject* out, PyArrayObject* from);
+
 }  // namespace mindtorch

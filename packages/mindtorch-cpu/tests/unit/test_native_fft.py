@@ -14,7 +14,7 @@ from .native_kernels import native_kernel
 
 pytestmark = pytest.mark.skipif(native.module is None, reason="without the native module")
 
-SHAPES = [(1, 2), (2, 6), (5, 16), (16, 30), (19, 64), (3, 4, 40), (33, 100), (2, 1024)]
+SHAPES = [(1, 2), (2, 6), (5, 16), (16, 30), (19, 64), (3, 4, 40), (33, 100), (2, 1024), (3, 400), (1, 8), (2, 2000)]
 PRECISIONS = ["float32", "float64"]
 
 
@@ -71,6 +71,15 @@ def test_to_reals(real: str, shape: tuple[int, ...], threads: int) -> None:
     x = signal((*shape[:-1], shape[-1] // 2 + 1), real, True)  # what is imaginary of the first and last doesn't count
     values = (x, (len(shape) - 1,), 2, shape[-1])
     same(run(native_kernel("_fft_c2r"), shape, real, *values), run(fft.c2r, shape, real, *values), real)
+
+
+@pytest.mark.parametrize("real", PRECISIONS)
+@pytest.mark.parametrize("length", [8192, 12000, 65536])
+def test_long_dense_lines(real: str, length: int) -> None:
+    x = signal((2, length), real, True)
+    for forward in (True, False):
+        values = (x, (1,), 0, forward)
+        same(run(native_kernel("_fft_c2c"), x.shape, x.dtype, *values), run(fft.c2c, x.shape, x.dtype, *values), real)
 
 
 def test_other_lengths_are_numpys() -> None:

@@ -36,6 +36,21 @@ def test_models_compute_as_torchs(kinds):
         assert np.array_equal(ours.detach().numpy(), theirs.detach().numpy())
 
 
+@pytest.mark.parametrize("features", [512, 513, 1500])
+def test_wide_layers_add_up_exactly(features):
+    generator = np.random.default_rng(8)
+    weight, values = (generator.normal(size=(rows, features)).astype(np.float32) for rows in (5, 7))
+    found = []
+    for module in (mindtorch, torch):
+        model = module.nn.Sequential(module.nn.Linear(features, 5))
+        with module.no_grad():
+            model[0].weight.copy_(module.tensor(weight))
+            model[0].bias.zero_()
+        made = module.ao.quantization.quantize_dynamic(model, dtype=module.qint8)
+        found.append(made(module.tensor(values)).detach().numpy())
+    assert np.array_equal(*found)
+
+
 def test_state_dicts_have_the_names_of_torch():
     ours, theirs = quantized(mindtorch), quantized(torch)
     assert list(ours.state_dict()) == list(theirs.state_dict())

@@ -114,10 +114,13 @@ def unfold_backward(out: Any, grad: Any, input_sizes: Any, dim: int, size: int, 
         out[...] = grad.sum()
         return
     dim %= out.ndim
-    count = grad.shape[dim]
-    for offset in range(size):
-        region = (*[slice(None)] * dim, slice(offset, offset + (count - 1) * step + 1, step))
-        out[region] += grad[..., offset]
+    line, windows = np.moveaxis(out, dim, -1), np.moveaxis(grad, dim, -2)
+    # As much of all windows at a time as does not overlap.
+    for offset in range(0, size, step):
+        part = windows[..., offset : offset + step]
+        strides = (*line.strides[:-1], step * line.strides[-1], line.strides[-1])
+        place = np.lib.stride_tricks.as_strided(line[..., offset:], part.shape, strides)
+        place += part
 
 
 @kernel("diagonal_backward", upcast=False)

@@ -113,6 +113,10 @@ FOURIER = [
     "t.istft(t.ones(5, 17, dtype=t.complex64), 8, onesided=False)",
     "t.istft(v, 8)",
     "t.istft(t.ones(5, 3).cfloat(), 8, 9)",
+    "t.ops.aten.unfold_backward(t.arange(24.0).reshape(4, 6), [9], 0, 6, 1)",
+    "t.ops.aten.unfold_backward(t.arange(30.0).reshape(2, 3, 5), [2, 9], 1, 5, 2)",
+    "t.ops.aten.unfold_backward(t.arange(24.0).reshape(3, 2, 4), [13, 2], 0, 4, 4)",
+    "t.ops.aten.unfold_backward(t.arange(12.0).reshape(3, 4), [15], 0, 4, 5)",
 ]
 
 WINDOWS = [

@@ -86,8 +86,8 @@ class Linear(Module):
         weight, bias = self._packed_params._weight_bias()
         given = x.detach().float()
         scale, zero_point = torch._choose_qparams_per_tensor(given, True)
-        levels = torch.quantize_per_tensor(given, scale, zero_point, torch.quint8).int_repr().double() - zero_point
-        sums = levels.matmul(weight.int_repr().double().t() - weight.q_zero_point())
+        levels = torch.quantize_per_tensor(given, scale, zero_point, torch.quint8).int_repr().float() - zero_point
+        sums = _whole_sums(levels, weight.int_repr().float() - weight.q_zero_point())
         step = torch.tensor(scale) * torch.tensor(weight.q_scale())
         exact = sums * step.double()
         return (exact if bias is None else exact + bias.detach().double()).float()
@@ -114,6 +114,16 @@ class Linear(Module):
         self.scale = float(state_dict.pop(prefix + "scale"))
         self.zero_point = int(state_dict.pop(prefix + "zero_point"))
         super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+# Products of seven bits by eight, less a zero point, whose sum no float32 rounds: 127 * 255 * 512 < 2 ** 24.
+_EXACT_TERMS = 512
+
+
+def _whole_sums(levels: Any, weight: Any) -> Any:
+    """Return levels times the transposed weight, whole numbers both, as exact float64."""
+    parts = zip(levels.split(_EXACT_TERMS, -1), weight.split(_EXACT_TERMS, -1), strict=True)
+    return sum(part.matmul(rows.t()).double() for part, rows in parts)
 
 
 adopt(globals())
