@@ -120,6 +120,28 @@ def attention(
 
 
 @meta_rule()
+def infer_attention(
+    query: Spec, key: Spec, value: Spec, pse: Spec | None, mask: Spec | None, lengths: Sequence[int] | None,
+    key_lengths: Sequence[int] | None, table: Spec | None, heads: int, key_heads: int, scale: float, before: int,
+    after: int, layout: str, mode: int, block_size: int, logsumexp: bool,
+) -> tuple[Spec, Spec]:  # fmt: skip
+    """`_npu_infer_attention`: in the layout of the query, and a number for every row and head, or one that is 0."""
+    joined = layout == "BSH" or (table is not None and value.ndim == 3)
+    width = value.shape[-1] // key_heads if joined else value.shape[-1]
+    if layout == "BSH":
+        batch, rows = query.shape[:2]
+        shape, sums = (batch, rows, heads * width), (batch, heads, rows, 1)
+    elif layout == "TND":
+        shape, sums = (*query.shape[:2], width), (*query.shape[:2], 1)
+    else:
+        batch, first, second, _ = query.shape
+        rows = first if layout == "BSND" else second
+        shape = (batch, second, first, width) if layout == "BNSD_BSND" else (batch, first, second, width)
+        sums = (batch, heads, rows, 1)
+    return _packed(query, shape), Spec.of(float32, query.device, sums if logsumexp else (1,))
+
+
+@meta_rule()
 def attention_backward(
     grad: Spec, query: Spec, key: Spec, value: Spec, pse: Spec | None, hidden: Spec | None, kept: Spec | None,
     largest: Spec, sums: Spec, out: Spec, scale: float, keep_prob: float,

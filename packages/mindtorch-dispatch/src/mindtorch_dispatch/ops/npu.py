@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from ..decomp import npu as composed
+from ..decomp.inference import infer_attention
 from ..meta import npu as rules
 from ..table import op
 
@@ -60,6 +61,13 @@ _npu(
     "float keep_prob) -> (Tensor, Tensor, Tensor)",
     kernel=rules.attention,
     composite=composed.attention,
+)
+_npu(
+    "_npu_infer_attention(Tensor query, Tensor key, Tensor value, Tensor? pse, Tensor? mask, int[]? lengths, "
+    "int[]? key_lengths, Tensor? table, int heads, int key_heads, float scale, int before, int after, str layout, "
+    "int mode, int block_size, bool logsumexp) -> (Tensor, Tensor)",
+    kernel=rules.infer_attention,
+    composite=infer_attention,
 )
 _npu(
     "_npu_attention_backward(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor? pse, Tensor? hidden, "

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import mindtorch as torch
 from mindtorch import npu
+from mindtorch._ops import ops
 from mindtorch._torch_npu._format import format_of, keep
 from mindtorch._torch_npu.utils import _npu_trace
 from mindtorch.tensor.tensor import Tensor
 from mindtorch_dispatch.extend.devices import borrowed_memory
 from mindtorch_npu import runtime
 from mindtorch_npu.device import current_device
+from mindtorch_npu.graph_tasks import ExternalEvent, TaskGroup, graph_task_update_begin, graph_task_update_end
+from mindtorch_npu.stream import Stream
 
 _npu_emptyCache = npu.empty_cache
 _npu_synchronize = npu.synchronize
@@ -74,3 +78,16 @@ def _npu_get_cann_version(module: str = "CANN") -> str:
 def _activate_npu_trace(mode: int) -> None:
     """Call what `torch_npu.utils._npu_trace` has registered, whatever is checked."""
     _npu_trace.activate()
+
+
+def _npu_fused_infer_attention_score_out_graph(
+    stream: Stream, handle: TaskGroup, event: ExternalEvent, *args: Any, out: list[Tensor], **kwargs: Any
+) -> list[Tensor]:
+    """Let a recorded group compute attention of inference with these arguments from now on, and return where to."""
+    graph_task_update_begin(stream, handle)
+    try:
+        ops.npu.npu_fused_infer_attention_score.out(*args, out=out, **kwargs)
+    finally:
+        graph_task_update_end(stream)
+    event.record(stream)
+    return out

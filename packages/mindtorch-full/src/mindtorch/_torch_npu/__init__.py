@@ -22,6 +22,7 @@ load_backend("npu")
 
 
 globals().update(placeholders("torch_npu"))
+globals().update({name: getattr(operators, name) for name in vars(operators) if name.startswith("_npu_")})
 offer(
     globals(),
     {

@@ -14,7 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import mindtorch as torch
 from mindtorch._naming import adopt
@@ -27,12 +27,16 @@ __all__ = [
     "cuda_sanitizer", "enable_cuda_sanitizer", "zip_arguments", "zip_by_key",
 ]  # fmt: skip
 
-DataPtr = StreamId = EventId = SeqNum = int
+DataPtr: TypeAlias = int
+StreamId: TypeAlias = int
+EventId: TypeAlias = int
+SeqNum: TypeAlias = int
 DEFAULT_STREAM_ID: StreamId = 0
 FACTORY_FUNCTION_REGEX = re.compile("(new_.*|.*_like)")
 """Operators that read of their tensor arguments nothing but shape and type."""
 
-Key, Left, Right = TypeVar("Key"), TypeVar("Left"), TypeVar("Right")
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 class AccessType(enum.Enum):
@@ -64,7 +68,7 @@ class Access:
             roles.append(" argument(s) " + ", ".join(self.aliases))
         if self.is_output:
             roles.append(" the output")
-        return f"{self.operator}\n{self.type}{', and to'.join(roles)}\nWith stack trace:\n{_text(self.stack_trace)}\n"
+        return f"{self.operator}\n{self.type}{', and to'.join(roles)}\nWith stack trace:\n{''.join(self.stack_trace.format())}\n"
 
 
 def here() -> traceback.StackSummary:
@@ -72,10 +76,6 @@ def here() -> traceback.StackSummary:
     found = traceback.StackSummary.extract(traceback.walk_stack(inspect.currentframe()), lookup_lines=False)
     found.reverse()
     return found
-
-
-def _text(stack: traceback.StackSummary) -> str:
-    return "".join(stack.format())
 
 
 class SynchronizationError(Exception):
@@ -99,9 +99,8 @@ class UnsynchronizedAccessError(SynchronizationError):
 
     def __str__(self) -> str:
         now, before, made = self.current_access, self.previous_access, self.allocation_stack_trace
-        origin = "Trace for tensor allocation not found."
-        if made:
-            origin = f"Tensor was allocated with stack trace:\n{_text(made)}"
+        found = f"Tensor was allocated with stack trace:\n{''.join(made.format())}" if made else ""
+        origin = found or "Trace for tensor allocation not found."
         return (
             f"{'=' * 28}\nCSAN detected a possible data race on tensor with data pointer {self.data_ptr}\n"
             f"Access by stream {now.stream} during kernel:\n{now.described()}"
@@ -273,7 +272,7 @@ class EventHandler:
         self.syncs.all_streams_wait_for_event(event)
 
 
-def zip_by_key(a: Mapping[Key, Left], b: Mapping[Key, Right]) -> Iterator[tuple[Key, Left, Right]]:
+def zip_by_key(a: Mapping[Key, Any], b: Mapping[Key, Value]) -> Iterator[tuple[Key, Any, Value]]:
     """Give what both mappings have, in the first one's order."""
     return ((key, value, b[key]) for key, value in a.items() if key in b)
 

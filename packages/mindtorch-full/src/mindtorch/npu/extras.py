@@ -7,8 +7,16 @@ from typing import Any, NoReturn
 
 import mindtorch
 from mindtorch._naming import adopt
+from mindtorch.npu._npugraph_handlers import NpuGraphOpHandler, register_npu_graph_handler
 from mindtorch_npu import runtime, stream
 from mindtorch_npu.device import current_device
+from mindtorch_npu.graph_tasks import (
+    ExternalEvent,
+    graph_task_group_begin,
+    graph_task_group_end,
+    graph_task_update_begin,
+    graph_task_update_end,
+)
 
 __all__ = [
     "ExternalEvent",
@@ -44,17 +52,6 @@ class SyncLaunchStream(stream.Stream):
         super().__init__(device, priority, is_sync_launch=True, **kwargs)
 
 
-class ExternalEvent(stream.Event):
-    """An event that tasks outside of a graph wait for."""
-
-    def __init__(self) -> None:
-        super().__init__(external=True)
-
-
-class NpuGraphOpHandler:
-    """What handles an operator of a graph whose arguments change; for subclasses."""
-
-
 def _absent(name: str, why: str) -> Any:
     def call(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"torch.npu.{name}: {why}")
@@ -64,12 +61,6 @@ def _absent(name: str, why: str) -> Any:
     return call
 
 
-_TASKS = "tasks of a recorded graph cannot be changed"
-graph_task_group_begin = _absent("graph_task_group_begin", _TASKS)
-graph_task_group_end = _absent("graph_task_group_end", _TASKS)
-graph_task_update_begin = _absent("graph_task_update_begin", _TASKS)
-graph_task_update_end = _absent("graph_task_update_end", _TASKS)
-register_npu_graph_handler = _absent("register_npu_graph_handler", _TASKS)
 super_kernel_scope_begin = _absent("super_kernel_scope_begin", "operators are not joined into one kernel")
 super_kernel_scope_end = _absent("super_kernel_scope_end", "operators are not joined into one kernel")
 _CORES = "pyACL has no limits of cores for a stream, only for a device: set_device_limit"

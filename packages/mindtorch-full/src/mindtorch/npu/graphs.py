@@ -7,13 +7,33 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
-from mindtorch_npu import device, memory
-from mindtorch_npu.graphs import NPUGraph, graph_pool_handle, is_current_stream_capturing
+from mindtorch.npu._npugraph_handlers import GraphDispatchMode
+from mindtorch_npu import device, memory, runtime
+from mindtorch_npu.graphs import NPUGraph as _NPUGraph
+from mindtorch_npu.graphs import graph_pool_handle, is_current_stream_capturing
 from mindtorch_npu.stream import Stream, StreamContext
 
 __all__ = ["NPUGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"]
 
 Tensor = Any
+
+
+class NPUGraph(_NPUGraph):
+    """A recorded graph. Recorded with `auto_dispatch_capture`, arguments of operators that have a handler can be changed."""
+
+    def __init__(self, keep_graph: bool = False) -> None:
+        super().__init__(keep_graph)
+        self.graph_dispatch_mode = GraphDispatchMode()
+        self.auto_dispatch_capture = False
+
+    def update(self, cpu_update_input: Sequence[dict[str, Any]]) -> None:
+        """Let the next run use other arguments, by their names: one mapping for all operators, or one for each of them."""
+        if not self.auto_dispatch_capture:
+            raise RuntimeError(
+                "The current graph configuration does not support update,"
+                "Try to capture by setting auto_dispatch_capture=True during capture"
+            )
+        self.graph_dispatch_mode.update_capture_record(cpu_update_input)
 
 
 class graph:
@@ -29,6 +49,7 @@ class graph:
         capture_error_mode: str = "global",
         enable_annotations: bool = False,
         check_input_liveness: bool = False,
+        auto_dispatch_capture: bool = False,
     ) -> None:
         if enable_annotations:
             raise NotImplementedError("torch.npu.graph: enable_annotations is not supported")
@@ -42,6 +63,7 @@ class graph:
         self.npu_graph = npu_graph
         self.capture_error_mode = capture_error_mode
         self.check_input_liveness = check_input_liveness
+        self.auto_dispatch_capture = auto_dispatch_capture
 
     def __enter__(self) -> None:
         device.synchronize()
@@ -54,12 +76,24 @@ class graph:
         except BaseException:
             self.stream_ctx.__exit__()
             raise
+        if self.auto_dispatch_capture:
+            self.npu_graph.auto_dispatch_capture = True
+            self.npu_graph.graph_dispatch_mode.__enter__()
 
     def __exit__(self, *error: object) -> None:
+        if self.auto_dispatch_capture:
+            self.npu_graph.graph_dispatch_mode.__exit__(None, None, None)
         try:
             self.npu_graph.capture_end()
         finally:
             self.stream_ctx.__exit__(*error)
+
+
+def _forget_stream() -> None:
+    graph.default_capture_stream = None
+
+
+runtime.at_exit(_forget_stream)
 
 
 class _Graphed:

@@ -19,6 +19,10 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "aclmdlRICaptureEnd": (_P, _P),
     "aclmdlRICaptureThreadExchangeMode": (_P,),
     "aclmdlRICaptureGetInfo": (_P, _P, _P),
+    "aclmdlRICaptureTaskGrpBegin": (_P,),
+    "aclmdlRICaptureTaskGrpEnd": (_P, _P),
+    "aclmdlRICaptureTaskUpdateBegin": (_P, _P),
+    "aclmdlRICaptureTaskUpdateEnd": (_P,),
     "aclmdlRIExecuteAsync": (_P, _P),
     "aclmdlRIDestroy": (_P,),
 }

@@ -13,7 +13,7 @@ from mindtorch_npu.simulator.faults import DeviceFault, FaultPlan, no_device
 from mindtorch_npu.simulator.memory import DeviceMemory
 from mindtorch_npu.simulator.races import HOST, Races
 from mindtorch_npu.simulator.settings import Settings
-from mindtorch_npu.simulator.stream import Event, Recording, Stream
+from mindtorch_npu.simulator.stream import Event, Recording, Stream, TaskGroup
 
 PARAMETER, UNINITIALIZED = 100000, 100001
 BAD_VALUE, BAD_DEVICE, NO_CONTEXT, WRONG_CONTEXT = 107000, 107001, 107002, 107003
@@ -61,6 +61,7 @@ class Machine:
         self.options: dict[int, int] = {}
         self.cores: dict[tuple[int, int], int] = {}
         self.recordings: dict[int, Recording] = {}
+        self.task_groups: dict[int, TaskGroup] = {}
         self.functions: dict[str, Any] = {}
         self._primary: dict[int, Context] = {}
         self._handles = itertools.count(0x7F00_0000_1000, 0x40)

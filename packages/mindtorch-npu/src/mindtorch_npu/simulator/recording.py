@@ -9,7 +9,7 @@ from typing import Any
 
 from mindtorch_npu.simulator.faults import DeviceFault
 from mindtorch_npu.simulator.machine import BAD_VALUE, PARAMETER, Machine
-from mindtorch_npu.simulator.stream import CAPTURED, Recording
+from mindtorch_npu.simulator.stream import CAPTURED, Recording, TaskGroup
 
 NOT_CAPTURED, INVALIDATED, UNMATCHED = 107029, 507903, 107036
 UNJOINED, WRONG_THREAD, OTHER_CONTEXT = 107025, 107038, 107004
@@ -95,6 +95,55 @@ def _execute(machine: Machine, handle: int | None, stream: int | None) -> None:
         found.enqueue(task, uses=uses)
 
 
+def _recorded(machine: Machine, stream: int | None) -> Recording:
+    """Return the recording that a stream is part of."""
+    recording = machine.stream(stream or 0).recording
+    if recording is None:
+        raise DeviceFault(NOT_CAPTURED, "EE1001: the stream is not being recorded")
+    return recording
+
+
+def _begin_group(machine: Machine, stream: int | None) -> None:
+    recording = _recorded(machine, stream)
+    if recording.group is not None:
+        raise DeviceFault(BAD_VALUE, "EE1001: a group of tasks has begun, which has not ended")
+    recording.group = TaskGroup()
+    recording.groups.append(recording.group)
+
+
+def _end_group(machine: Machine, stream: int | None, made: int | None) -> None:
+    recording = _recorded(machine, stream)
+    group, recording.group = recording.group, None
+    if group is None:
+        raise DeviceFault(BAD_VALUE, "EE1001: no group of tasks has begun")
+    if not made:
+        raise DeviceFault(PARAMETER, "EL0003: no place for the group")
+    recording.groups.append(TaskGroup())
+    handle = machine.next_handle()
+    machine.task_groups[handle] = group
+    ctypes.c_void_p.from_address(made).value = handle
+
+
+def _begin_update(machine: Machine, stream: int | None, handle: int | None) -> None:
+    found, group = machine.stream(stream or 0), machine.task_groups.get(handle or 0)
+    if group is None:
+        raise DeviceFault(BAD_VALUE, f"EL0003: {handle or 0:#x} is no group of tasks")
+    if found.recording is not None or found.updating is not None:
+        raise DeviceFault(CAPTURED, "EE1016: the stream is being recorded, or replaces tasks")
+    found.updating, group.anew = group, []
+
+
+def _end_update(machine: Machine, stream: int | None) -> None:
+    found = machine.stream(stream or 0)
+    group, found.updating = found.updating, None
+    if group is None:
+        raise DeviceFault(BAD_VALUE, "EE1001: the stream replaces no tasks")
+    names = [[task.name if task else "" for _, task in tasks] for tasks in (group.tasks, group.anew)]
+    if names[0] != names[1]:
+        raise DeviceFault(BAD_VALUE, f"EE1001: the tasks {names[0]} cannot be replaced by {names[1]}")
+    group.tasks, group.anew = group.anew, []
+
+
 def _destroy(machine: Machine, handle: int | None) -> None:
     _own(machine, handle)
     del machine.recordings[handle or 0]
@@ -105,6 +154,10 @@ FUNCTIONS: dict[str, tuple[tuple[Any, ...], Callable[..., None]]] = {
     "aclmdlRICaptureEnd": ((_P, _P), _end),
     "aclmdlRICaptureThreadExchangeMode": ((_P,), _exchange),
     "aclmdlRICaptureGetInfo": ((_P, _P, _P), _info),
+    "aclmdlRICaptureTaskGrpBegin": ((_P,), _begin_group),
+    "aclmdlRICaptureTaskGrpEnd": ((_P, _P), _end_group),
+    "aclmdlRICaptureTaskUpdateBegin": ((_P, _P), _begin_update),
+    "aclmdlRICaptureTaskUpdateEnd": ((_P,), _end_update),
     "aclmdlRIExecuteAsync": ((_P, _P), _execute),
     "aclmdlRIDestroy": ((_P,), _destroy),
 }

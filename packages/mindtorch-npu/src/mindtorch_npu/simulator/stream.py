@@ -14,6 +14,8 @@ from mindtorch_npu.simulator.faults import DeviceFault
 AICORE_EXCEPTION = 507015
 NO_MEMORY_THERE = 100000
 CAPTURED, DEPENDENCY = 107027, 107024
+EXTERNAL = 0x20
+"""The flag of events that tasks within recordings wait for."""
 KERNEL_ERRORS = (
     ArithmeticError,
     AssertionError,
@@ -48,6 +50,14 @@ class Mark:
         self.done.set()
 
 
+class TaskGroup:
+    """Tasks of a recording that may be replaced by others when it has ended."""
+
+    def __init__(self) -> None:
+        self.tasks: list[tuple[Callable[[], None], Task | None]] = []
+        self.anew: list[tuple[Callable[[], None], Task | None]] = []
+
+
 class Recording:
     """What was enqueued to a stream, and to those that waited for it, while it was recorded."""
 
@@ -59,13 +69,20 @@ class Recording:
         self.streams = [origin]
         self.given: dict[Stream, int] = {}  # what each stream was given, waits included
         self.waited: dict[Stream, int] = {}  # how much of it another one waits for
-        self.tasks: list[tuple[Callable[[], None], Task | None]] = []
+        self.groups = [TaskGroup()]
+        """What was enqueued, in order; every second one was marked by the program, to be replaced."""
+        self.group: TaskGroup | None = None
         self.invalid = ""
 
     @property
     def active(self) -> bool:
         """True until the recording is ended."""
         return self.origin.recording is self
+
+    @property
+    def tasks(self) -> list[tuple[Callable[[], None], Task | None]]:
+        """What is run, in order."""
+        return [task for group in self.groups for task in group.tasks]
 
     def unjoined(self) -> list[Stream]:
         """Return the streams whose last task nothing in the recording waits for."""
@@ -86,10 +103,14 @@ class Event:
         self.flags = flags
         self.recordable_anew = recordable_anew
         self.mark: Mark | None = None
+        self.signal = threading.Event() if flags & EXTERNAL and not recordable_anew else None
+        """Of an event that tasks within recordings wait for: set and cleared by tasks, too."""
 
     @property
     def complete(self) -> bool:
         """True when the stream has passed the last recording, or there is none."""
+        if self.signal is not None:
+            return self.signal.is_set()
         return self.mark is None or self.mark.done.is_set()
 
 
@@ -115,6 +136,7 @@ class Stream:
         self.stop_on_failure = False
         self.closed = False
         self.recording: Recording | None = None
+        self.updating: TaskGroup | None = None
         self._tasks: deque[tuple[Callable[[], None], bool, Task | None]] = deque()
         self._running: Task | None = None
         self._changed = threading.Condition()
@@ -126,8 +148,11 @@ class Stream:
 
         `uses` says which bytes it reads and writes, which have to stay until then.
         """
+        if self.updating is not None:
+            self.updating.anew.append((task, uses))
+            return
         if self.recording is not None:
-            self.recording.tasks.append((task, uses))
+            self.recording.groups[-1].tasks.append((task, uses))
             self.recording.given[self] = self.recording.given.get(self, 0) + 1
             return
         with self._changed:
@@ -183,6 +208,9 @@ class Stream:
 
     def record(self, event: Event, clock: dict[int, int] | None = None) -> None:
         """Mark this place in the stream as the event's recording; `clock` is what that says of other streams."""
+        if event.signal is not None:
+            self.enqueue(event.signal.set, always=True)
+            return
         mark = Mark(clock)
         event.mark = mark
         if self.recording is not None:  # nothing happens: it only says what comes after it
@@ -193,6 +221,9 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """Let later tasks wait for the event's present recording."""
+        if event.signal is not None:
+            self.enqueue(lambda signal=event.signal: _passed(signal))
+            return
         mark = event.mark
         if mark is not None and (mark.recording is not None or self.recording is not None):
             self._join(mark)
@@ -223,3 +254,7 @@ class Stream:
 
 def _wait(mark: Mark) -> None:
     mark.done.wait()
+
+
+def _passed(signal: threading.Event) -> None:
+    signal.wait()

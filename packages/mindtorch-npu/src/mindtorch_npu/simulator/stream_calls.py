@@ -72,7 +72,7 @@ def _query(machine: Machine, handle: int) -> int:
 
 def _wait_event(machine: Machine, stream: int, event: int) -> None:
     found = machine.event(event)
-    if not found.flags & SYNC:
+    if not found.flags & (SYNC | EXTERNAL):
         raise DeviceFault(NOT_SUPPORTED, "EE1001: the event was not made to be waited for")
     waiting = machine.stream(stream)
     if waiting is machine.context().default_stream and _recorded(found):
@@ -133,8 +133,10 @@ def _plain(machine: Machine, handle: int) -> Event:
 
 
 def _reset(machine: Machine, event: int, stream: int) -> None:
-    machine.stream(stream)
-    _plain(machine, event).mark = None
+    found, plain = machine.stream(stream), _plain(machine, event)
+    plain.mark = None
+    if plain.signal is not None:
+        found.enqueue(plain.signal.clear)
 
 
 def _elapsed(machine: Machine, start: int, end: int) -> float:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import mindtorch as torch
+from mindtorch._ops import ops
 from mindtorch._torch_npu._operator import operator
 from mindtorch._torch_npu.operators.attention import npu_fusion_attention
 from mindtorch.tensor.tensor import Tensor
 
-__all__ = ["npu_fused_infer_attention_score", "npu_incre_flash_attention", "npu_prompt_flash_attention"]
+__all__ = [
+    "npu_fused_infer_attention_score", "npu_fused_infer_attention_score_v2", "npu_incre_flash_attention",
+    "npu_prompt_flash_attention",
+]  # fmt: skip
+
+LAYOUTS = ("BSH", "BSND", "BNSD", "BNSD_BSND", "TND")
+EVERY = 2147483647
+Numbers = Sequence[int] | None
 
 _LENGTHS = "int[]? actual_seq_lengths=None"
 _QUANTISED = (
@@ -68,34 +77,135 @@ def _behind(key: Tensor, lengths: Sequence[int], layout: str, mask: Tensor | Non
     return hidden if mask is None else hidden | mask.bool().reshape(count, 1, 1, columns)
 
 
-@operator(
-    "npu_fused_infer_attention_score(Tensor query, Tensor key, Tensor value, *, Tensor? pse_shift=None, "
-    f"Tensor? atten_mask=None, {_LENGTHS}, int[]? actual_seq_lengths_kv=None, Tensor? dequant_scale1=None, "
-    f"Tensor? dequant_scale2=None, {_QUANTISED}, Tensor? key_antiquant_scale=None, Tensor? key_antiquant_offset=None, "
-    "Tensor? value_antiquant_scale=None, Tensor? value_antiquant_offset=None, Tensor? query_padding_size=None, "
-    "Tensor? key_shared_prefix=None, Tensor? value_shared_prefix=None, int[]? actual_shared_prefix_len=None, "
-    "Tensor? query_rope=None, Tensor? key_rope=None, int num_heads=1, float scale=1.0, int pre_tokens=2147483647, "
-    "int next_tokens=2147483647, str input_layout='BSH', int num_key_value_heads=0, int sparse_mode=0, "
-    "int inner_precise=0, int block_size=0, int antiquant_mode=0, int key_antiquant_mode=0, int value_antiquant_mode=0, "
-    "bool softmax_lse_flag=False) -> (Tensor, Tensor)"
+_SCORE = (
+    f"Tensor? pse_shift=None, Tensor? atten_mask=None, {_LENGTHS}, int[]? actual_seq_lengths_kv=None, "
+    f"Tensor? dequant_scale1=None, Tensor? dequant_scale2=None, {_QUANTISED}, Tensor? key_antiquant_scale=None, "
+    "Tensor? key_antiquant_offset=None, Tensor? value_antiquant_scale=None, Tensor? value_antiquant_offset=None, "
+    "Tensor? query_padding_size=None, Tensor? key_shared_prefix=None, Tensor? value_shared_prefix=None, "
+    "int[]? actual_shared_prefix_len=None, Tensor? query_rope=None, Tensor? key_rope=None, int num_heads=1, "
+    "float scale=1.0, int pre_tokens=2147483647, int next_tokens=2147483647, str input_layout='BSH', "
+    "int num_key_value_heads=0, int sparse_mode=0, int inner_precise=0, int block_size=0, int antiquant_mode=0, "
+    "int key_antiquant_mode=0, int value_antiquant_mode=0, bool softmax_lse_flag=False"
 )
+_SCORE_2 = (
+    "Tensor? query_rope=None, Tensor? key_rope=None, Tensor? pse_shift=None, Tensor? atten_mask=None, "
+    "int[]? actual_seq_qlen=None, int[]? actual_seq_kvlen=None, Tensor? block_table=None, "
+    "Tensor? dequant_scale_query=None, Tensor? dequant_scale_key=None, Tensor? dequant_offset_key=None, "
+    "Tensor? dequant_scale_value=None, Tensor? dequant_offset_value=None, Tensor? dequant_scale_key_rope=None, "
+    "Tensor? quant_scale_out=None, Tensor? quant_offset_out=None, Tensor? learnable_sink=None, int num_query_heads=1, "
+    "int num_key_value_heads=0, float softmax_scale=1.0, int pre_tokens=2147483647, int next_tokens=2147483647, "
+    "str input_layout='BSH', int sparse_mode=0, int block_size=0, int query_quant_mode=0, int key_quant_mode=0, "
+    "int value_quant_mode=0, int inner_precise=0, bool return_softmax_lse=False"
+)
+_THREE, _PAIR = "Tensor query, Tensor key, Tensor value, *", "-> (Tensor, Tensor)"
+_INTO = "Tensor? workspace=None, Tensor(a!)[] out"
+
+
+@operator(f"npu_fused_infer_attention_score({_THREE}, {_SCORE}) {_PAIR}")
 def npu_fused_infer_attention_score(
     query: Tensor, key: Tensor, value: Tensor, *, pse_shift: Tensor | None = None, atten_mask: Tensor | None = None,
-    num_heads: int = 1, scale: float = 1.0, pre_tokens: int = 2147483647, next_tokens: int = 2147483647,
+    actual_seq_lengths: Numbers = None, actual_seq_lengths_kv: Numbers = None, block_table: Tensor | None = None,
+    num_heads: int = 1, scale: float = 1.0, pre_tokens: int = EVERY, next_tokens: int = EVERY,
     input_layout: str = "BSH", num_key_value_heads: int = 0, sparse_mode: int = 0, inner_precise: int = 0,
-    softmax_lse_flag: bool = False, **more: object,
+    block_size: int = 0, softmax_lse_flag: bool = False, **more: object,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Return attention of inference and, empty, the logarithms of its sums, which must not be asked for."""
-    if softmax_lse_flag:
-        raise NotImplementedError("torch_npu.npu_fused_infer_attention_score: softmax_lse_flag is not supported")
+    """Return attention of inference and the logarithm of every row's sum, one 0 where that is not asked for.
+
+    Samples may be shorter than the tensors are; keys may lie in pages, of which `block_table` has the numbers. The layout
+    TND holds samples one after the other, ending where the lengths say. NotImplementedError for quantised operands.
+    """
     _plain("npu_fused_infer_attention_score", more)
-    made = _infer(query, key, value, atten_mask, pse_shift, num_heads, scale, input_layout, sparse_mode)
-    return made, query.new_empty(1, dtype=torch.float32)
+    return _scored(
+        query, key, value, pse_shift, atten_mask, actual_seq_lengths, actual_seq_lengths_kv, block_table, num_heads,
+        num_key_value_heads, scale, pre_tokens, next_tokens, input_layout, sparse_mode, block_size, softmax_lse_flag,
+    )  # fmt: skip
+
+
+@operator(f"npu_fused_infer_attention_score_v2({_THREE}, {_SCORE_2}) {_PAIR}")
+def npu_fused_infer_attention_score_v2(
+    query: Tensor, key: Tensor, value: Tensor, *, pse_shift: Tensor | None = None, atten_mask: Tensor | None = None,
+    actual_seq_qlen: Numbers = None, actual_seq_kvlen: Numbers = None, block_table: Tensor | None = None,
+    num_query_heads: int = 1, num_key_value_heads: int = 0, softmax_scale: float = 1.0, pre_tokens: int = EVERY,
+    next_tokens: int = EVERY, input_layout: str = "BSH", sparse_mode: int = 0, block_size: int = 0,
+    inner_precise: int = 0, return_softmax_lse: bool = False, **more: object,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return `npu_fused_infer_attention_score`, whose arguments have other names here."""
+    _plain("npu_fused_infer_attention_score_v2", more)
+    return _scored(
+        query, key, value, pse_shift, atten_mask, actual_seq_qlen, actual_seq_kvlen, block_table, num_query_heads,
+        num_key_value_heads, softmax_scale, pre_tokens, next_tokens, input_layout, sparse_mode, block_size,
+        return_softmax_lse,
+    )  # fmt: skip
+
+
+def _scored(
+    query: Tensor, key: Tensor, value: Tensor, pse: Tensor | None, mask: Tensor | None, lengths: Numbers,
+    key_lengths: Numbers, table: Tensor | None, heads: int, key_heads: int, scale: float, before: int, after: int,
+    layout: str, mode: int, block_size: int, logsumexp: bool,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    if layout not in LAYOUTS or mode not in range(5):
+        raise NotImplementedError(f"torch_npu: attention of inference with layout {layout} and sparse_mode {mode}")
+    if layout == "TND" and lengths is None:
+        raise RuntimeError("torch_npu: the layout TND needs the ends of the samples")
+    if table is not None and key_lengths is None:
+        raise RuntimeError("torch_npu: keys in pages need the lengths of the samples' keys")
+    ends = (None if one is None else [int(each) for each in one] for one in (lengths, key_lengths))
+    made: tuple[Tensor, Tensor] = ops.npu._npu_infer_attention(
+        query, key, value, pse, mask, *ends, table, heads, key_heads or heads, scale, before, after, layout, mode,
+        block_size, logsumexp,
+    )  # fmt: skip
+    return made
+
+
+def _family(name: str, arguments: str, function: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Declare what goes with an operator whose lengths change between a graph's runs."""
+
+    def into(
+        *args: Any, workspace: Tensor | None = None, out: Sequence[Tensor], **kwargs: Any
+    ) -> tuple[Tensor, Tensor]:
+        made = function(*args, **kwargs)
+        return out[0].copy_(made[0]), out[1].copy_(made[1])
+
+    def outputs(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+        first, second = function(*args, **kwargs)
+        return torch.empty_like(first), torch.empty_like(second)
+
+    def workspace(query: Tensor, *args: object, **kwargs: object) -> Tensor:
+        return query.new_empty(0, dtype=torch.uint8)
+
+    # The allocator gives workspaces here: one of no bytes stands for the one that a program takes along.
+    for suffix, given, returned, made in (
+        (f"{name}.out", f"{arguments}, {_INTO}", _PAIR, into),
+        (f"_{name}_infer_output", arguments, _PAIR, outputs),
+        (f"_{name}_get_max_workspace", arguments, "-> Tensor", workspace),
+    ):
+        operator(f"{suffix}({_THREE}, {given}) {returned}")(made)
+
+
+_family("npu_fused_infer_attention_score", _SCORE, npu_fused_infer_attention_score)
+_family("npu_fused_infer_attention_score_v2", _SCORE_2, npu_fused_infer_attention_score_v2)
+
+
+@operator(
+    "_npu_paged_attention(Tensor query, Tensor key_cache, Tensor value_cache, int num_kv_heads, int num_heads, "
+    "float scale_value, Tensor block_table, Tensor context_lens, Tensor(a!) out, *, Tensor? workspace=None) -> ()"
+)
+def _npu_paged_attention(
+    query: Tensor, key_cache: Tensor, value_cache: Tensor, num_kv_heads: int, num_heads: int, scale_value: float,
+    block_table: Tensor, context_lens: Tensor, out: Tensor, *, workspace: Tensor | None = None,
+) -> None:  # fmt: skip
+    """Write attention of each sample's newest token into `out`; caches are of page, place, head and width."""
+    keys, values = (one.flatten(2) for one in (key_cache, value_cache))
+    made, _ = _scored(
+        query.unsqueeze(2), keys, values, None, None, None, context_lens.tolist(), block_table, num_heads, num_kv_heads,
+        scale_value, EVERY, EVERY, "BNSD", 0, key_cache.shape[1], False,
+    )  # fmt: skip
+    out.copy_(made.squeeze(2))
 
 
 def _plain(name: str, more: dict[str, object]) -> None:
     """Refuse arguments that are not computed with."""
-    given = [key for key, value in more.items() if value is not None and value is not False and value != 0]
+    given = [key for key, value in more.items() if isinstance(value, Tensor) or value not in (None, False, 0)]
     if given:
         raise NotImplementedError(f"torch_npu.{name}: {', '.join(given)} is not supported")
 

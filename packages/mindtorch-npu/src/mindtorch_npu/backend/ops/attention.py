@@ -18,9 +18,10 @@ from mindtorch_npu.backend.register import written
 from mindtorch_storage.spec import Spec
 
 FORWARD, BACKWARD = "aclnnFlashAttentionScore", "aclnnFlashAttentionScoreGrad"
+INFERENCE = "aclnnFusedInferAttentionScoreV3"
 EVERY = 2**31 - 1
 """So many tokens before and after are seen: all."""
-WIDEST = 768
+WIDEST, WIDEST_OF_INFERENCE = 768, 512
 LANES = 8
 """How often the operator writes each row's largest score and sum, side by side."""
 _FLOAT32 = np.dtype(np.float32)
@@ -166,6 +167,33 @@ def _takes_fusion(name: str, query: Any, key: Any, value: Any, pse: Any, hidden:
     return kinds and (pse is None or pse._sig.spec.ndim == 4) and available(name)
 
 
+def _inference(
+    outs: Sequence[DeviceArray], query: DeviceArray, key: DeviceArray, value: DeviceArray, pse: DeviceArray | None,
+    mask: DeviceArray | None, lengths: Sequence[int] | None, key_lengths: Sequence[int] | None,
+    table: DeviceArray | None, heads: int, key_heads: int, scale: float, before: int, after: int, layout: str, mode: int,
+    block_size: int, logsumexp: bool,
+) -> None:  # fmt: skip
+    q, k, v = query.packed(), key.packed(), value.packed()
+    added, left_out = (None if one is None else one.packed() for one in (pse, mask))
+    pages = None if table is None else table.packed()
+    ends = [None if one is None else list(one) for one in (lengths, key_lengths)]
+    nothing: list[Any] = [None] * 7
+    how = [heads, float(scale), before, after, layout, key_heads, mode, 0, block_size, 0, logsumexp, 0, 0]
+    given = [q, [k], [v], added, left_out, *ends, *nothing, pages, *[None] * 9, *[None] * 3, *how]
+    launch(INFERENCE, [*given, *outs])
+
+
+def _takes_inference(query: Any, key: Any, value: Any, pse: Any, mask: Any, *rest: Any) -> bool:
+    """Return whether the operator computes attention of these: halves of one type and width."""
+    kinds = [one._sig.spec for one in (query, key, value)]
+    if {spec.np_dtype.name for spec in kinds} not in ({"float16"}, {"bfloat16"}) or 0 in kinds[0].shape:
+        return False
+    heads, key_heads, layout, mode = rest[3], rest[4], rest[8], rest[9]
+    width = kinds[0].shape[-1] // (heads if layout == "BSH" else 1)
+    alike = kinds[1].shape == kinds[2].shape and width <= WIDEST_OF_INFERENCE and heads % key_heads == 0
+    return alike and (mode == 0 or mask is not None) and available(INFERENCE)
+
+
 def _mask_bits(
     out: DeviceArray, like: DeviceArray, numels: int, p: float, seed: int | None, offset: int | None, generator: object
 ) -> None:
@@ -175,6 +203,7 @@ def _mask_bits(
 
 written("npu::_npu_dropout_mask", "DropoutGenMask", _mask_bits, lambda *values: exists("aclnnDropoutGenMask"))
 written("npu::_npu_attention", "FlashAttentionScore", _fusion, lambda *values: _takes_fusion(FORWARD, *values))
+written("npu::_npu_infer_attention", "FusedInferAttentionScoreV3", _inference, _takes_inference)
 written(
     "npu::_npu_attention_backward",
     "FlashAttentionScoreGrad",
