@@ -2,9 +2,9 @@
 
 `fetch --torch PYTHON` brings the tests, and what they stand on from the environment of that interpreter. `baseline FILE`
 runs a file on torch itself, in the oracle's environment, and enters what passes there (of the largest files a sample,
-which `sources.SAMPLES` describes); everything else runs in the
-environment without torch, through the proxy. `update` runs all files of the board (or those that are named) and enters
-the results; `check` compares and enters nothing; `check --rotation N --seconds S` takes a part of the tests, another one
+which `sources.SAMPLES` describes); everything else runs in the environment without torch, through the proxy. `update` runs
+all files of the board (or those that are named) and enters the results, with `--failing` those of tests that did not pass
+before alone; `check` compares and enters nothing; `check --rotation N --seconds S` takes a part of the tests, another one
 for each N. `--distributed` takes the board of `torch.distributed`, whose tests start processes. `where` says where the
 tests are, or why they cannot run.
 """
@@ -39,7 +39,7 @@ def _run(args: argparse.Namespace, held: board.Board) -> dict[str, Outcomes]:
     for name in _files(args, held):
         started = time.monotonic()
         try:
-            ids = set(held[name]) if name in SAMPLES and name in held else None
+            ids = _chosen(args, name, held)
             found[name] = run_file(name, shard=args.shard, timeout=args.timeout, ids=ids, size=SAMPLES.get(name, 0))
         except RuntimeError as error:
             found[name] = {"(import)": {"status": "fail", "reason": str(error)[-300:]}}
@@ -53,6 +53,13 @@ def _run(args: argparse.Namespace, held: board.Board) -> dict[str, Outcomes]:
         )
         _keep({name: found[name]})
     return found
+
+
+def _chosen(args: argparse.Namespace, name: str, held: board.Board) -> set[str] | None:
+    """Return the tests of a file that are run; None for all."""
+    if args.failing:
+        return board.failing(held.get(name, {}))
+    return set(held[name]) if name in SAMPLES and name in held else None
 
 
 def _command_fetch(args: argparse.Namespace) -> int:
@@ -117,6 +124,10 @@ def _command_update(args: argparse.Namespace) -> int:
     for name in _files(args, held):
         if name not in found or name not in held:
             continue
+        if args.failing:
+            again = board.failing(held[name])
+            held[name] |= board.merge({test: held[name][test] for test in again}, found[name])
+            continue
         worse = board.lost(held[name], found[name])
         if worse and not args.allow_regressions:
             print(f"{name}: not written, these passed before:", *worse, sep="\n  ")
@@ -176,6 +187,7 @@ def main() -> int:
     parser.add_argument("--rotation", type=int, help="check: a part of the tests, another one for each number")
     parser.add_argument("--seconds", type=int, default=240, help="check --rotation: no new file after this time")
     parser.add_argument("--recorded", action="store_true", help="update: what `run` found last, without running")
+    parser.add_argument("--failing", action="store_true", help="run, update: only tests that fail on the board")
     parser.add_argument("--allow-regressions", action="store_true")
     parser.add_argument("--check", action="store_true", help="docs: write nothing, return 1 when the page is another")
     parser.add_argument("--limit", type=int, default=40, help="how many reasons are shown")

@@ -75,6 +75,11 @@ def lost(held: dict[str, str], found: Outcomes, ids: set[str] | None = None) -> 
     ]
 
 
+def failing(held: dict[str, str]) -> set[str]:
+    """Return the tests of a file that do not pass."""
+    return {test for test, status in held.items() if status != "pass"}
+
+
 def merge(held: dict[str, str], found: Outcomes) -> dict[str, str]:
     """Return the entries of one file after a whole run of it."""
     return {test: entry(found.get(test) or found.get("(import)")) for test in held}

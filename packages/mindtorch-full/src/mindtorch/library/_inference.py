@@ -62,6 +62,17 @@ def return_types() -> dict[Any, str]:
     }
 
 
+def tuple_to_list(tuple_type: Any) -> Any:
+    """Return the type of lists that may hold what a type of tuples holds.
+
+    >>> from torch._library.infer_schema import tuple_to_list
+    >>> tuple_to_list(tuple[int, float])
+    list[typing.Union[int, float]]
+    """
+    items = tuple(item for item in typing.get_args(tuple_type) if item is not ...)
+    return list[typing.Union[items]] if items else list  # type: ignore[valid-type] # noqa: UP007
+
+
 class _Inference:
     """One function on its way to a schema; `fail` raises with its signature at the end of the message."""
 
@@ -99,9 +110,8 @@ class _Inference:
         if found is not None:
             return found
         if typing.get_origin(annotation) is tuple:
-            items = [item for item in typing.get_args(annotation) if item is not ...]
-            same = items and all(item == items[0] for item in items)
-            example = f"For example, {list.__class_getitem__(items[0])}." if same else ""
+            suggested = tuple_to_list(annotation)
+            example = f"For example, {suggested}." if suggested in parameter_types() else ""
             self.fail(
                 f"Parameter {name} has unsupported type {parameter.annotation}. We do not support Tuple inputs in schema. "
                 f"As a workaround, please try to use List instead. {example}\n\n"

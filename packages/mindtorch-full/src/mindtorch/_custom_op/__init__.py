@@ -1,0 +1,1 @@
+"""`torch._custom_op`: the interface for operators of programs before `torch.library.custom_op`, which takes its place."""
