@@ -26,7 +26,7 @@ from mindtorch.backends import (
     quantized,
     xnnpack,
 )
-from mindtorch.backends._flags import allow_mutation, disable_global_flags, flags_frozen, give_class
+from mindtorch.backends._flags import allow_mutation, disable_global_flags, flags_frozen, flags_set, give_class
 from mindtorch.backends._precision import get as _get_precision
 from mindtorch.backends._precision import precision_flag
 from mindtorch.backends._precision import put as _put_precision
@@ -71,13 +71,8 @@ def set_flags(_fp32_precision: str = "none") -> tuple[str]:
 @contextmanager
 def flags(fp32_precision: str = "none") -> Iterator[None]:
     """Context manager that sets the precision for all backends."""
-    with allow_mutation():
-        before = set_flags(fp32_precision)
-    try:
+    with flags_set(set_flags, fp32_precision):
         yield
-    finally:
-        with allow_mutation():
-            set_flags(*before)
 
 
 __allow_nonbracketed_mutation = allow_mutation  # other libraries name it

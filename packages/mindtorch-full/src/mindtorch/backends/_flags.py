@@ -36,6 +36,18 @@ def allow_mutation() -> Iterator[None]:
         _frozen = before
 
 
+@contextmanager
+def flags_set(put: Callable[..., tuple[Any, ...]], *values: Any) -> Iterator[None]:
+    """Have settings inside the block; `put` takes them in order, and returns those of before."""
+    with allow_mutation():
+        before = put(*values)
+    try:
+        yield
+    finally:
+        with allow_mutation():
+            put(*before)
+
+
 def flag(get: Callable[[], Any], put: Callable[[Any], None]) -> property:
     """Return the property of a setting, which freezing guards."""
 

@@ -8,6 +8,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 
 from . import constraints
+from .distribution import batch_of
 from .exp_family import ExponentialFamily
 from .utils import NO_SHAPE, broadcast_all
 
@@ -23,8 +24,7 @@ class Poisson(ExponentialFamily):
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         (self.rate,) = broadcast_all(rate)
-        batch_shape = self.rate.size() if isinstance(rate, torch.Tensor) else torch.Size()
-        super().__init__(batch_shape, validate_args=validate_args)
+        super().__init__(batch_of(self.rate, given=(rate,)), validate_args=validate_args)
 
     @property
     def mean(self) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch._profiling.record import record_function
+from mindtorch.nn._gradients import reset_gradient
 from mindtorch.utils._foreach_utils import (
     _get_foreach_kernels_supported_devices,
     _get_fused_kernels_supported_devices,
@@ -241,16 +242,7 @@ class Optimizer:
         with record_function(self._zero_grad_profile_name):
             for group in self.param_groups:
                 for param in group["params"]:
-                    if param.grad is None:
-                        continue
-                    if set_to_none:
-                        param.grad = None
-                        continue
-                    if param.grad.grad_fn is not None:
-                        param.grad.detach_()
-                    else:
-                        param.grad.requires_grad_(False)
-                    param.grad.zero_()
+                    reset_gradient(param, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters once; every optimizer defines its own."""

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from mindtorch._naming import adopt
-from mindtorch.backends._flags import BoolFlag, allow_mutation, flag, give_class
+from mindtorch.backends._flags import BoolFlag, flag, flags_set, give_class
 from mindtorch.backends._precision import (
     FP32Precision,
     cudnn_allow_tf32,
@@ -123,15 +123,10 @@ def flags(
     depthwise_kernel: str = "auto",
 ) -> Iterator[None]:
     """Context manager that sets the settings."""
-    with allow_mutation():
-        before = set_flags(
-            enabled, benchmark, benchmark_limit, deterministic, allow_tf32, fp32_precision, depthwise_kernel
-        )
-    try:
+    with flags_set(
+        set_flags, enabled, benchmark, benchmark_limit, deterministic, allow_tf32, fp32_precision, depthwise_kernel
+    ):
         yield
-    finally:
-        with allow_mutation():
-            set_flags(*before)
 
 
 adopt(globals())

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from mindtorch._naming import adopt
-from mindtorch.backends._flags import BoolFlag, allow_mutation, flag, give_class
+from mindtorch.backends._flags import BoolFlag, flag, flags_set, give_class
 from mindtorch.backends._precision import FP32Precision, get, precision_flag, put
 
 __all__ = ["flags", "is_acl_available", "is_available", "set_flags", "verbose"]
@@ -82,13 +82,8 @@ def flags(
     enabled: bool = False, deterministic: bool = False, allow_tf32: bool = True, fp32_precision: str = "none"
 ) -> Iterator[None]:
     """Context manager that sets the settings."""
-    with allow_mutation():
-        before = set_flags(enabled, deterministic, allow_tf32, fp32_precision)
-    try:
+    with flags_set(set_flags, enabled, deterministic, allow_tf32, fp32_precision):
         yield
-    finally:
-        with allow_mutation():
-            set_flags(*before)
 
 
 adopt(globals())

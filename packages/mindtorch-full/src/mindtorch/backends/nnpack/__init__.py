@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mindtorch._naming import adopt
-from mindtorch.backends._flags import BoolFlag, allow_mutation
+from mindtorch.backends._flags import BoolFlag, flags_set
 
 __all__ = ["flags", "is_available", "set_flags"]
 
@@ -29,13 +29,8 @@ _SWITCH = _enabled
 @contextmanager
 def flags(enabled: bool = False) -> Iterator[None]:
     """Context manager that sets the switch."""
-    with allow_mutation():
-        before = set_flags(enabled)
-    try:
+    with flags_set(set_flags, enabled):
         yield
-    finally:
-        with allow_mutation():
-            set_flags(*before)
 
 
 adopt(globals())

@@ -8,6 +8,7 @@ import mindtorch
 from mindtorch import __future__ as future
 from mindtorch._C._nn import _parse_to
 from mindtorch._tensor import Tensor
+from mindtorch.nn._gradients import reset_gradient
 from mindtorch.nn.parameter import Parameter
 
 
@@ -135,16 +136,7 @@ class _ConvertMixin:
                 stacklevel=2,
             )
         for param in self.parameters():
-            if param.grad is None:
-                continue
-            if set_to_none:
-                param.grad = None
-                continue
-            if param.grad.grad_fn is not None:
-                param.grad.detach_()
-            else:
-                param.grad.requires_grad_(False)
-            param.grad.zero_()
+            reset_gradient(param, set_to_none)
 
     def share_memory(self) -> Any:
         """Move all parameters and buffers to shared memory; return the module."""

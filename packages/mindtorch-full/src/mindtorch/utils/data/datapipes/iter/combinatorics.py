@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Sized
 from typing import Any
 
-import mindtorch as torch
 from mindtorch._naming import adopt
 
 from ...sampler import Sampler, SequentialSampler
 from .._decorator import functional_datapipe
+from .._order import RandomOrder
 from ..datapipe import IterDataPipe, length_of, no_length
 
 __all__ = ["SamplerIterDataPipe", "ShufflerIterDataPipe"]
@@ -43,7 +42,7 @@ class SamplerIterDataPipe(IterDataPipe[Any]):
 
 
 @functional_datapipe("shuffle")
-class ShufflerIterDataPipe(IterDataPipe[Any]):
+class ShufflerIterDataPipe(RandomOrder, IterDataPipe[Any]):
     """Yields samples in the order in which a buffer gives them up at random."""
 
     def __init__(self, datapipe: IterDataPipe[Any], *, buffer_size: int = 10000, unbatch_level: int = 0) -> None:
@@ -52,28 +51,12 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
         self.datapipe = datapipe if unbatch_level == 0 else datapipe.unbatch(unbatch_level=unbatch_level)
         self.buffer_size = buffer_size
         self._buffer: list[Any] = []
-        self._enabled = True
-        self._seed: int | None = None
-        self._rng = random.Random()
-
-    def set_shuffle(self, shuffle: bool = True) -> ShufflerIterDataPipe:
-        """Whether to change the order at all."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed: int) -> ShufflerIterDataPipe:
-        """Fix the order of the next iterator."""
-        self._seed = seed
-        return self
+        self._keep_order()
 
     def reset(self) -> None:
         """Empty the buffer and seed the order: by what was set, else from the random stream."""
         self._buffer = []
-        if self._enabled:
-            if self._seed is None:
-                self._seed = int(torch.empty((), dtype=torch.int64).random_().item())
-            self._rng.seed(self._seed)
-            self._seed = None
+        self._seed_order()
 
     def __iter__(self) -> Iterator[Any]:
         if not self._enabled:
