@@ -176,7 +176,7 @@ def names(kind: type) -> list[str]:
     return [field.name for field in fields(kind)]
 
 
-def values(given: Any) -> tuple[Any, ...]:
+def values(given: object) -> tuple[Any, ...]:
     """Return what the fields hold, in order, as the module takes it."""
     return tuple(getattr(given, name) for name in names(type(given)))
 

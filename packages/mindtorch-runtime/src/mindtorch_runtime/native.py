@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def _of_autograd(parts: NativeParts) -> tuple[layout.AutogradClasses, layout.Aut
     return layout.AutogradClasses(**classes), layout.AutogradObjects(**objects)
 
 
-def install(module: Any) -> None:
+def install(module: ModuleType) -> None:
     """Put the module into the call path, and into autograd, once that is there."""
 
     def record_natively(parts: NativeParts) -> None:

@@ -21,7 +21,7 @@ def _count_in_list(items: list[Any], place: int) -> int:
     return getrefcount(items[place])
 
 
-def _count_in_attribute(holder: Any, name: str) -> int:
+def _count_in_attribute(holder: object, name: str) -> int:
     return getrefcount(getattr(holder, name))
 
 

@@ -20,7 +20,7 @@ from .checks import check, shape_text
 from .rule import MetaRule
 
 
-def options_rule(*, after: int = 0, **family: bool) -> Callable[[Callable[..., Any]], MetaRule]:
+def options_rule(*, after: int = 0, **family: Any) -> Callable[[Callable[..., Any]], MetaRule]:
     """Decorator: a rule whose function takes of a factory's options the dtype and the device, which shape the result.
 
     In schema order they are dtype, layout, device and pin_memory; `after` more arguments follow.

@@ -13,19 +13,20 @@ from mindtorch_storage.quantized import PACKED, PER_TENSOR, QuantizedArray, Quan
 
 from ..call import aten
 from ..meta.checks import check
+from ..typing import Tensor
 from .rounding import dequantize, levels, quantize, requantized, single
 from .table import kernel
 from .tensors import empty, integers, is_quantized, like, per_tensor, quantizer
 
 
-def unpacked_only(self: Any, name: str = "copy_kernel") -> None:
+def unpacked_only(self: Tensor, name: str = "copy_kernel") -> None:
     """Refuse tensors of several elements a byte, as torch does."""
     if self.dtype in PACKED:
         raise NotImplementedError(f"\"{name}\" not implemented for '{self.dtype.scalar_name}'")
 
 
 @kernel("clone")
-def clone(self: Any, memory_format: Any = None) -> Any:
+def clone(self: Tensor, memory_format: Any = None) -> Any:
     """A copy of the integers."""
     unpacked_only(self)
     return like(self, aten.clone(integers(self), memory_format=memory_format))
@@ -33,7 +34,7 @@ def clone(self: Any, memory_format: Any = None) -> Any:
 
 @kernel("_to_copy")
 def to_copy(
-    self: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any, non_blocking: bool, memory_format: Any
+    self: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: Any, non_blocking: bool, memory_format: Any
 ) -> Any:
     """A copy; no other dtype can be had."""
     check(
@@ -56,7 +57,7 @@ def _wanted(condition: str) -> str:
 
 
 @kernel("copy_")
-def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Any:
     """The numbers of another tensor; of a quantized one its integers and its quantizer."""
     check(
         is_quantized(self),
@@ -79,7 +80,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 
 
 @kernel("fill_.Scalar", "fill_.Tensor")
-def fill_(self: Any, value: Any) -> Any:
+def fill_(self: Tensor, value: Any) -> Any:
     """The number everywhere."""
     unpacked_only(self)
     number = float(value.item() if hasattr(value, "item") else value)
@@ -88,7 +89,7 @@ def fill_(self: Any, value: Any) -> Any:
 
 
 @kernel("empty_like")
-def empty_like(self: Any, dtype: Any = None, layout: Any = None, device: Any = None, *rest: Any) -> Any:
+def empty_like(self: Tensor, dtype: Any = None, layout: Any = None, device: Any = None, *rest: Any) -> Any:
     """A tensor of the same geometry and quantizer."""
     check(
         dtype is None or dtype is self.dtype,
@@ -110,7 +111,7 @@ def _c_name(dtype: Any) -> str:
 @kernel("empty_quantized")
 def empty_quantized(
     size: Any,
-    qtensor: Any,
+    qtensor: Tensor,
     dtype: Any = None,
     layout: Any = None,
     device: Any = None,
@@ -122,7 +123,7 @@ def empty_quantized(
 
 
 @kernel("equal")
-def equal(self: Any, other: Any) -> bool:
+def equal(self: Tensor, other: Any) -> bool:
     """True where scheme, integers and quantizer agree."""
     if not is_quantized(self) or not is_quantized(other) or self.shape != other.shape or self.dtype is not other.dtype:
         return False
@@ -150,14 +151,14 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 @kernel("relu")
-def relu(self: Any) -> Any:
+def relu(self: Tensor) -> Any:
     """The integers that are not below the zero point."""
     given = per_tensor(self)
     return like(self, aten.clamp(integers(self), given.zero_point))
 
 
 @kernel("clamp", "hardtanh")
-def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Any:
     """The numbers between bounds, which are rounded as numbers are."""
     check(min is not None or max is not None, lambda: "torch.clamp: At least one of 'min' or 'max' must not be None")
     given = per_tensor(self)
@@ -170,7 +171,7 @@ def _level(number: float, given: Quantizer, dtype: Any) -> int:
 
 
 @kernel("threshold")
-def threshold(self: Any, threshold: Any, value: Any) -> Any:
+def threshold(self: Tensor, threshold: Any, value: Any) -> Any:
     """The numbers above a bound, others replaced."""
     given = per_tensor(self)
     bound, instead = (_level(float(one), given, self.dtype) for one in (threshold, value))
@@ -178,14 +179,14 @@ def threshold(self: Any, threshold: Any, value: Any) -> Any:
     return like(self, aten.masked_fill(whole, aten.le(whole, bound), instead))
 
 
-def requantize(values: Any, tensor: Any) -> Any:
+def requantize(values: Any, tensor: Tensor) -> Any:
     """Return numbers with the dtype and the quantizer of a quantized tensor."""
     given = per_tensor(tensor)
     return quantize(values, given.scale, given.zero_point, tensor.dtype)
 
 
 def _same_quantizer(name: str) -> Any:
-    def computed(self: Any, *rest: Any) -> Any:
+    def computed(self: Tensor, *rest: Any) -> Any:
         return requantize(getattr(aten, name)(dequantize(self), *rest), self)
 
     return computed
@@ -196,25 +197,25 @@ for _name in ("leaky_relu", "upsample_bilinear2d", "avg_pool3d"):
 
 
 @kernel("mean")
-def mean(self: Any, dtype: Any = None) -> Any:
+def mean(self: Tensor, dtype: Any = None) -> Any:
     """The mean of all numbers."""
     return requantize(aten.mean(dequantize(self)), self)
 
 
 @kernel("mean.dim")
-def mean_of(self: Any, dim: Any, keepdim: bool = False, dtype: Any = None) -> Any:
+def mean_of(self: Tensor, dim: Any, keepdim: bool = False, dtype: Any = None) -> Any:
     """The mean over dimensions."""
     return requantize(aten.mean(dequantize(self), dim, keepdim), self)
 
 
 @kernel("std.correction")
-def std(self: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+def std(self: Tensor, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviation over dimensions."""
     return requantize(aten.std(dequantize(self), dim, correction=correction, keepdim=keepdim), self)
 
 
 @kernel("gelu")
-def gelu(self: Any, approximate: str = "none") -> Any:
+def gelu(self: Tensor, approximate: str = "none") -> Any:
     """The Gaussian error linear unit; the scale becomes one of float32."""
     given = per_tensor(self)
     values = aten.gelu(dequantize(self), approximate=approximate)
@@ -222,7 +223,7 @@ def gelu(self: Any, approximate: str = "none") -> Any:
 
 
 def _squashed(name: str, steps: dict[Any, tuple[float, int]]) -> Any:
-    def computed(self: Any) -> Any:
+    def computed(self: Tensor) -> Any:
         per_tensor(self)
         scale, zero_point = steps[self.dtype]
         return quantize(getattr(aten, name)(dequantize(self)), scale, zero_point, self.dtype)
@@ -236,7 +237,7 @@ kernel("hardsigmoid")(_squashed("hardsigmoid", _UNIT))
 kernel("tanh")(_squashed("tanh", {quint8: (2.0**-7, 128), qint8: (2.0**-7, 0), qint32: (2.0**-31, 0)}))
 
 
-def _uniform(self: Any, refusal: str) -> None:
+def _uniform(self: Tensor, refusal: str) -> None:
     check(quantizer(self).scheme is PER_TENSOR, lambda: refusal)
 
 
@@ -246,7 +247,7 @@ _STRIDES = "Setting strides is possible only on uniformly quantized tensor"
 def _of_integers(name: str, refusal: str = _STRIDES, wide: bool = False) -> Any:
     """Ops that only move elements, or compare them with each other."""
 
-    def computed(self: Any, *rest: Any) -> Any:
+    def computed(self: Tensor, *rest: Any) -> Any:
         _uniform(self, refusal) if refusal else per_tensor(self)
         whole = integers(self)
         result = getattr(aten, name)(aten._to_copy(whole, dtype=float64) if wide else whole, *rest)
@@ -279,7 +280,7 @@ for _name in ("reflection_pad1d", "reflection_pad2d"):
 
 
 @kernel("sort.stable", "sort")
-def sort(self: Any, *rest: Any) -> Any:
+def sort(self: Tensor, *rest: Any) -> Any:
     """In order along a dimension, with where the elements were."""
     per_tensor(self)
     stable, dim, descending = rest if len(rest) == 3 else (False, *((*rest, *(-1, False)[len(rest) :])))
@@ -311,7 +312,7 @@ def stack(tensors: Any, dim: int = 0) -> Any:
 
 
 @kernel("masked_fill_.Scalar", "masked_fill_.Tensor")
-def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
+def masked_fill_(self: Tensor, mask: Any, value: Any) -> Any:
     """A number where a mask is true."""
     _uniform(self, _STRIDES)
     given = per_tensor(self)
@@ -321,14 +322,14 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
 
 
 @kernel("masked_fill.Scalar", "masked_fill.Tensor")
-def masked_fill(self: Any, mask: Any, value: Any) -> Any:
+def masked_fill(self: Tensor, mask: Any, value: Any) -> Any:
     """A copy with a number where a mask is true."""
     _uniform(self, _STRIDES)
     return masked_fill_(clone(self), mask, value)
 
 
 @kernel("index_put_", "_index_put_impl_")
-def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False, unsafe: bool = False) -> Any:
+def index_put_(self: Tensor, indices: Any, values: Any, accumulate: bool = False, unsafe: bool = False) -> Any:
     """Numbers at indices."""
     check(not accumulate, lambda: "index_put for quantized tensors is currently only supported for accumulate=False")
     given = per_tensor(self)
@@ -342,14 +343,14 @@ def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False, u
 
 
 @kernel("repeat")
-def repeat(self: Any, repeats: Any) -> Any:
+def repeat(self: Tensor, repeats: Any) -> Any:
     """The tensor several times along its dimensions."""
     per_tensor(self)
     return like(self, aten.repeat(integers(self), repeats))
 
 
 @kernel("constant_pad_nd")
-def constant_pad_nd(self: Any, pad: Any, value: Any = 0) -> Any:
+def constant_pad_nd(self: Tensor, pad: Any, value: Any = 0) -> Any:
     """A border of one number."""
     _uniform(self, "Only per-tensor padding is supported.")
     given = per_tensor(self)
@@ -357,7 +358,7 @@ def constant_pad_nd(self: Any, pad: Any, value: Any = 0) -> Any:
 
 
 @kernel("_local_scalar_dense", "item")
-def item(self: Any) -> Any:
+def item(self: Tensor) -> Any:
     """The only number."""
     check(self.numel() == 1, lambda: f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
     return dequantize(aten.reshape(self, [1])).item()

@@ -11,6 +11,7 @@ from mindtorch_storage.promotion import can_cast, promote_types
 
 from ..call import aten
 from ..meta.checks import check, shape_text
+from ..typing import Tensor
 from .coo import coalesced, empty, index_of, is_sparse, like, make, parts, replace, to_dense
 from .table import kernel, written
 
@@ -23,7 +24,7 @@ def _of_values(name: str) -> Any:
 def _of_sums(name: str) -> Any:
     """f(0) = 0, but f of a sum is no sum: equal indices are added first."""
 
-    def computed(self: Any, *rest: Any) -> Any:
+    def computed(self: Tensor, *rest: Any) -> Any:
         entries = coalesced(self)
         return like(entries, getattr(aten, name)(parts(entries).values, *rest), True)
 
@@ -40,7 +41,7 @@ for _name in (
 
 
 @kernel("threshold_backward")
-def threshold_backward(grad_output: Any, self: Any, threshold: float) -> Any:
+def threshold_backward(grad_output: Tensor, self: Tensor, threshold: float) -> Any:
     """The gradient of relu: what it has where `self` has larger elements."""
     given = parts(grad_output)
     places = index_of(grad_output)
@@ -50,7 +51,7 @@ def threshold_backward(grad_output: Any, self: Any, threshold: float) -> Any:
 
 
 @kernel("pow.Tensor_Scalar")
-def power(self: Any, exponent: Any) -> Any:
+def power(self: Tensor, exponent: Any) -> Any:
     """A power of every element, those that are 0 included."""
     check(exponent != 0, lambda: "pow: sparse tensors only support a nonzero exponent")
     entries = coalesced(self)
@@ -63,7 +64,7 @@ def is_tensor(value: Any) -> bool:
 
 
 @kernel("mul.Tensor", "mul.Scalar")
-def mul(self: Any, other: Any) -> Any:
+def mul(self: Tensor, other: Any) -> Any:
     """By a number, a 0-d tensor, a dense tensor of the same size, or another sparse tensor."""
     if not is_tensor(self) or not is_sparse(self):
         return mul(other, self)
@@ -77,7 +78,7 @@ def mul(self: Any, other: Any) -> Any:
 
 
 @kernel("div.Tensor", "div.Scalar")
-def div(self: Any, other: Any) -> Any:
+def div(self: Tensor, other: Any) -> Any:
     """By a number or a 0-d tensor."""
     check(
         is_sparse(self) and (not hasattr(other, "_sig") or other.dim() == 0),
@@ -90,7 +91,7 @@ def div(self: Any, other: Any) -> Any:
 
 
 @kernel("mul_.Tensor")
-def mul_(self: Any, other: Any) -> Any:
+def mul_(self: Tensor, other: Any) -> Any:
     """A product into a sparse tensor, or into a dense one."""
     product = mul(self, other)
     check(
@@ -103,7 +104,7 @@ def mul_(self: Any, other: Any) -> Any:
     return written(self, product) if is_sparse(self) else aten.copy_(self, to_dense(product))
 
 
-def _check_same_size(name: str, self: Any, other: Any) -> None:
+def _check_same_size(name: str, self: Tensor, other: Any) -> None:
     check(
         self.shape == other.shape,
         lambda: (
@@ -119,7 +120,7 @@ def _scaled(values: Any, alpha: Any) -> Any:
 
 
 @kernel("add.Tensor")
-def add(self: Any, other: Any, alpha: Any = 1) -> Any:
+def add(self: Tensor, other: Any, alpha: Any = 1) -> Any:
     """Sparse and sparse give sparse, dense and sparse give dense."""
     check(
         not is_sparse(self) or (hasattr(other, "_sig") and is_sparse(other)),
@@ -156,7 +157,7 @@ def add(self: Any, other: Any, alpha: Any = 1) -> Any:
 
 
 @kernel("add_.Tensor")
-def add_(self: Any, other: Any, alpha: Any = 1) -> Any:
+def add_(self: Tensor, other: Any, alpha: Any = 1) -> Any:
     """A sparse tensor into a dense one, entry by entry; or into a sparse one."""
     if is_sparse(self) and not (is_tensor(other) and is_sparse(other)):
         return add(self, other, alpha)
@@ -170,7 +171,7 @@ def add_(self: Any, other: Any, alpha: Any = 1) -> Any:
     return _add_to_dense(self, other, alpha)
 
 
-def _add_to_dense(self: Any, other: Any, alpha: Any) -> Any:
+def _add_to_dense(self: Tensor, other: Any, alpha: Any) -> Any:
     _check_same_size("add", self, other)
     entries = coalesced(other)
     wide = promote_types(self.dtype, other.dtype)
@@ -180,42 +181,42 @@ def _add_to_dense(self: Any, other: Any, alpha: Any) -> Any:
     return aten.index_put_(self, index_of(entries), aten._to_copy(values, dtype=self.dtype), True)
 
 
-def _check_subtraction(self: Any, other: Any) -> None:
+def _check_subtraction(self: Tensor, other: Any) -> None:
     """Let dense tensors without elements object to the dtypes."""
     dense = [aten.empty([0], dtype=one.dtype) if is_tensor(one) else one for one in (self, other)]
     aten.sub(*dense)
 
 
 @kernel("sub.Tensor")
-def sub(self: Any, other: Any, alpha: Any = 1) -> Any:
+def sub(self: Tensor, other: Any, alpha: Any = 1) -> Any:
     """The sum with `other` negated."""
     _check_subtraction(self, other)
     return add(self, other, -alpha)
 
 
 @kernel("sub_.Tensor")
-def sub_(self: Any, other: Any, alpha: Any = 1) -> Any:
+def sub_(self: Tensor, other: Any, alpha: Any = 1) -> Any:
     """The sum with `other` negated, into `self`."""
     _check_subtraction(self, other)
     return add_(self, other, -alpha)
 
 
 @kernel("clone")
-def clone(self: Any, memory_format: Any = None) -> Any:
+def clone(self: Tensor, memory_format: Any = None) -> Any:
     """A copy of indices and values."""
     given = parts(self)
     return make(aten.clone(given.indices), aten.clone(given.values), self.shape, given.coalesced)
 
 
 @kernel("detach", "alias")
-def detach(self: Any) -> Any:
+def detach(self: Tensor) -> Any:
     """The same entries in another tensor."""
     return like(self, parts(self).values)
 
 
 @kernel("_to_copy")
 def to_copy(
-    self: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any, non_blocking: bool, memory_format: Any
+    self: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: Any, non_blocking: bool, memory_format: Any
 ) -> Any:
     """A copy in another dtype or on another device."""
     given = parts(self)
@@ -243,7 +244,7 @@ def zeros_like(self: Any, *options: Any) -> Any:
 
 
 @kernel("new_zeros", "new_empty")
-def new_zeros(self: Any, size: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any) -> Any:
+def new_zeros(self: Tensor, size: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any) -> Any:
     """A sparse tensor of another size without entries."""
     return empty(size, dtype or self.dtype, device or self.device)
 
@@ -256,7 +257,7 @@ def zeros(size: Any, dtype: Any, layout: Any, device: Any, *rest: Any) -> Any:
 
 
 @kernel("copy_")
-def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Any:
     """The entries of another sparse tensor, in the dtype of `self`."""
     check(
         is_sparse(self) == is_sparse(src),
@@ -268,31 +269,31 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     return replace(self, clone(to_copy(src, self.dtype, None, self.device, None, False, None)))
 
 
-def _type_name(tensor: Any) -> str:
+def _type_name(tensor: Tensor) -> str:
     return f"torch.{'sparse.' if is_sparse(tensor) else ''}{tensor.dtype.scalar_name}Tensor"
 
 
 @kernel("resize_as_")
-def resize_as_(self: Any, template: Any, memory_format: Any = None) -> Any:
+def resize_as_(self: Tensor, template: Any, memory_format: Any = None) -> Any:
     """The size of another sparse tensor, without entries where that differs."""
     same = is_sparse(self) and self._sig.spec is template._sig.spec
     return self if same else replace(self, zeros_like(template, self.dtype))
 
 
 @kernel("sum")
-def sum_all(self: Any, dtype: Any = None) -> Any:
+def sum_all(self: Tensor, dtype: Any = None) -> Any:
     """The sum of all elements, dense."""
     return aten.sum(parts(self).values, dtype=dtype)
 
 
 @kernel("norm.Scalar")
-def norm(self: Any, p: Any = 2) -> Any:
+def norm(self: Tensor, p: Any = 2) -> Any:
     """The norm of all elements, dense."""
     return aten.norm(parts(coalesced(self)).values, p)
 
 
 @kernel("linalg_vector_norm")
-def vector_norm(self: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+def vector_norm(self: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     """The norm of all elements, dense; no dimension can be named."""
     check(dim is None, lambda: "linalg_vector_norm: sparse tensors only support the norm of all elements, dim=None")
     return aten.linalg_vector_norm(parts(coalesced(self)).values, ord, None, keepdim, dtype=dtype)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 import weakref
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
 from weakref import ref
 
 from mindtorch._naming import adopt
@@ -17,8 +16,14 @@ class _WeakKey(weakref.ref):  # type: ignore[type-arg]
     """A weak reference that hashes as its object and equals another while both objects are there and the same."""
 
     __slots__ = ("_id",)
-    _hash: ClassVar[Callable[[Any], int]]
-    _same: ClassVar[Callable[[Any, Any], Any]]
+
+    @staticmethod
+    def _hash(key: object) -> int:
+        raise NotImplementedError
+
+    @staticmethod
+    def _same(mine: object, theirs: object) -> bool:
+        raise NotImplementedError
 
     def __init__(self, key: Any, callback: Any = None) -> None:
         self._id = self._hash(key)
@@ -38,14 +43,28 @@ class WeakIdRef(_WeakKey):
     """A weak reference that hashes and compares by the identity of what it refers to."""
 
     __slots__ = ()
-    _hash, _same = staticmethod(id), staticmethod(operator.is_)
+
+    @staticmethod
+    def _hash(key: object) -> int:
+        return id(key)
+
+    @staticmethod
+    def _same(mine: object, theirs: object) -> bool:
+        return mine is theirs
 
 
 class _WeakHashRef(_WeakKey):
     """The same for objects whose own hash and equality are to be used."""
 
     __slots__ = ()
-    _hash, _same = staticmethod(hash), staticmethod(operator.eq)
+
+    @staticmethod
+    def _hash(key: object) -> int:
+        return hash(key)
+
+    @staticmethod
+    def _same(mine: object, theirs: object) -> bool:
+        return mine == theirs
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):

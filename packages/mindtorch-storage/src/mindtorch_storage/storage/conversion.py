@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -19,13 +19,31 @@ NO_PINNED_MEMORY = (
 )
 
 
+DeviceLike: TypeAlias = "Device | str | int | None"
+"""What names a device; None the one that a function is about."""
+
+
+class Movable(Protocol):
+    """What the methods below need of a storage."""
+
+    buffer: Any
+
+    @property
+    def device(self) -> Device: ...
+    def nbytes(self) -> int: ...
+    def is_pinned(self) -> bool: ...
+    def to(self, *, device: DeviceLike, non_blocking: bool = False) -> Any: ...
+    def type(self) -> Any: ...
+    def _from_allocation(self, allocation: Any) -> Any: ...
+
+
 class Classes:
     """The storage classes that names such as `torch.FloatStorage` mean."""
 
     named: ClassVar[dict[str, Any]] = {}
 
 
-def check_device_argument(function: str, device: Any) -> None:
+def check_device_argument(function: str, device: object) -> None:
     """Refuse what names no device, with the text of `function`'s first argument: TypeError, RuntimeError."""
     if isinstance(device, bytes):
         device = device.decode()
@@ -41,7 +59,7 @@ def check_device_argument(function: str, device: Any) -> None:
         raise TypeError(f"{function}(): argument 'device' (position 1) must be torch.device, not {kind}")
 
 
-def check_pinning_device(device: Any) -> None:
+def check_pinning_device(device: DeviceLike) -> None:
     """Refuse what memory cannot be pinned for; RuntimeError with torch's texts."""
     kind = None if device is None else Device(device).type
     if kind in ("cpu", "meta"):
@@ -66,7 +84,7 @@ class ConversionMethods:
 
     __slots__ = ()
 
-    def pin_memory(self: Any, device: Any = None) -> Any:
+    def pin_memory(self: Movable, device: DeviceLike = None) -> Any:
         """This storage when it is page locked, else a copy that is; RuntimeError without an accelerator."""
         check_device_argument("pin_memory", device)
         check_pinning_device(device)
@@ -80,37 +98,38 @@ class ConversionMethods:
             made.buffer[:] = self.buffer
         return made
 
-    def cpu(self: Any) -> Any:
+    def cpu(self: Movable) -> Any:
         """This storage when it is on the CPU, else a copy there."""
         return self.to(device="cpu")
 
-    def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+    def cuda(self: Movable, device: DeviceLike = None, non_blocking: bool = False) -> Any:
         """A copy on a CUDA device; AssertionError where there is none."""
         return self.to(device="cuda" if device is None else Device("cuda", device), non_blocking=non_blocking)
 
-    def hpu(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+    def hpu(self: Movable, device: DeviceLike = None, non_blocking: bool = False) -> Any:
         """A copy on an HPU device; AssertionError where there is none."""
         return self.to(device="hpu" if device is None else Device("hpu", device), non_blocking=non_blocking)
 
-    def npu(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+    def npu(self: Movable, device: DeviceLike = None, non_blocking: bool = False) -> Any:
         """A copy on an Ascend device; RuntimeError where there is none."""
         target = Device("npu", device) if isinstance(device, int) else Device(device or "npu")
         return self.to(device=target, non_blocking=non_blocking)
 
-    def mps(self: Any) -> Any:
+    def mps(self: Movable) -> Any:
         """A copy on an MPS device; RuntimeError where there is none."""
         return self.to(device="mps")
 
-    def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
+    def to(self: Movable, *, device: DeviceLike, non_blocking: bool = False) -> Any:
         """This storage when it is on the device, else a copy there."""
         target = Device(device)
         if target.type == self.device.type and target.index in (None, self.device.index):
             return self
         if target.type == "hpu":
             raise AssertionError("HPU device module is not loaded")
-        return type(self)(self.nbytes(), device=target).copy_(self)
+        made: Any = type(self)
+        return made(self.nbytes(), device=target).copy_(self)
 
-    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    def type(self: Movable, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The name of this class, or a storage of another class made for as many elements as this one has bytes.
 
         As in torch the bytes are then copied, so that only empty storages arrive; others raise RuntimeError.

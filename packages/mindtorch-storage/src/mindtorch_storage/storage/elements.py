@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -110,7 +110,7 @@ def checked_element(value: Any, dtype: Dtype) -> Any:
     return whole & 0xFF if dtype is types.uint8 else whole
 
 
-def is_int(value: object) -> bool:
+def is_int(value: object) -> TypeGuard[int]:
     """Return whether a value is an integer of Python or numpy, and no truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
 

@@ -18,11 +18,12 @@ import sys
 import time
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from mindtorch_storage.deferred import settle
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.lazy_import import LazyModule, load
 from mindtorch_storage.storage.memory import HostAllocation
 
@@ -198,12 +199,26 @@ def new_shared(nbytes: int) -> HostAllocation:
     return DescriptorAllocation(_anonymous_file(nbytes), nbytes)
 
 
+class Shareable(Protocol):
+    """What the methods below need of a storage."""
+
+    _allocation: Any
+    buffer: Any
+
+    @property
+    def device(self) -> Device: ...
+    def nbytes(self) -> int: ...
+    def is_shared(self) -> bool: ...
+    def _move_to(self, allocation: Any) -> None: ...
+    def _share_in(self, kind: type[HostAllocation], strategy: str) -> Any: ...
+
+
 class SharingMethods:
     """How a storage comes to lie in shared memory and in another process."""
 
     __slots__ = ()
 
-    def _share_in(self: Any, kind: type[HostAllocation], strategy: str) -> Any:
+    def _share_in(self: Shareable, kind: type[HostAllocation], strategy: str) -> Any:
         if self.device.type != "cpu":
             raise RuntimeError(f"_share_{'fd' if strategy == FILE_DESCRIPTOR else 'filename'}_: only available on CPU")
         settle()
@@ -217,7 +232,7 @@ class SharingMethods:
             self._move_to(block)
         return self._allocation
 
-    def _share_fd_cpu_(self: Any) -> tuple[int, int]:
+    def _share_fd_cpu_(self: Shareable) -> tuple[int, int]:
         """Move to an anonymous file; returns its descriptor, which the storage keeps, and the length."""
         return self._share_in(DescriptorAllocation, FILE_DESCRIPTOR).descriptor, self.nbytes()
 
@@ -230,7 +245,7 @@ class SharingMethods:
             raise RuntimeError("could not duplicate a shared memory file descriptor") from None
         return cls._from_allocation(DescriptorAllocation(copy, nbytes))
 
-    def _share_filename_cpu_(self: Any) -> tuple[bytes, bytes, int]:
+    def _share_filename_cpu_(self: Shareable) -> tuple[bytes, bytes, int]:
         """Move to a named file; returns who manages it (nobody: its users count themselves), its name and length."""
         handle = self._share_in(NamedAllocation, FILE_SYSTEM).handle
         return b"", handle.encode(), self.nbytes()
@@ -241,25 +256,25 @@ class SharingMethods:
         return cls._from_allocation(NamedAllocation(handle.decode(), nbytes, create=False))
 
     @classmethod
-    def _new_shared(cls: Any, size: int, *, device: Any = "cpu") -> Any:
+    def _new_shared(cls: Any, size: int, *, device: Device | str = "cpu") -> Any:
         """A new storage in shared memory."""
         if str(device) == "cpu":
             return cls._from_allocation(new_shared(size))
         return cls(size, device=device)
 
-    def _shared_incref(self: Any) -> Any:
+    def _shared_incref(self: Shareable) -> Any:
         """Count a message that is on its way to another process as a user of the named file."""
         if isinstance(self._allocation, NamedAllocation):
             change_count(self._allocation.handle, 1)
         return self
 
-    def _shared_decref(self: Any) -> Any:
+    def _shared_decref(self: Shareable) -> Any:
         """The message arrived."""
         if isinstance(self._allocation, NamedAllocation):
             change_count(self._allocation.handle, -1)
         return self
 
-    def share_memory_(self: Any) -> Any:
+    def share_memory_(self: Shareable) -> Any:
         """Move the bytes to memory that other processes can map; nothing happens when they are there already."""
         if self.device.type != "cpu":
             raise RuntimeError("_share_fd_: only available on CPU")

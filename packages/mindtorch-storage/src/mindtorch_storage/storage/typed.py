@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from mindtorch_storage import dtype as types
 from mindtorch_storage._pickling import reduce_as_file
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.storage.conversion import DeviceLike
 from mindtorch_storage.storage.elements import LEGACY_TYPES, checked_element
 from mindtorch_storage.storage.handing_on import HandingOn
 from mindtorch_storage.storage.untyped import UntypedStorage
@@ -66,15 +67,15 @@ class TypedStorage(HandingOn):
         self,
         *args: Any,
         wrap_storage: UntypedStorage | None = None,
-        dtype: Any = None,
-        device: Any = None,
+        dtype: Dtype | None = None,
+        device: DeviceLike = None,
         _internal: bool = False,
     ) -> None:
         if not _internal:
             warn_deprecated()
         self._set_up(args, wrap_storage, dtype, device, _INIT_TEXT)
 
-    def _set_up(self, args: tuple[Any, ...], wrap: Any, dtype: Any, device: Any, text: str) -> None:
+    def _set_up(self, args: tuple[Any, ...], wrap: object, dtype: Dtype | None, device: DeviceLike, text: str) -> None:
         if wrap is not None:
             if args:
                 raise RuntimeError(f"{text}No positional arguments should be given when using 'wrap_storage'")
@@ -106,7 +107,7 @@ class TypedStorage(HandingOn):
             with self._untyped_storage._changed() as raw:
                 self._elements(raw)[:] = content
 
-    def _numbers(self, sequence: Any) -> list[Any]:
+    def _numbers(self, sequence: Iterable[Any]) -> list[Any]:
         numbers = list(sequence)
         for number in numbers:
             if not self.dtype.is_complex and isinstance(number, str | bytes | list | tuple | type(None)):
@@ -218,7 +219,7 @@ class TypedStorage(HandingOn):
         """Whether other processes see writes to this storage."""
         return self._untyped_storage.is_shared()
 
-    def is_pinned(self, device: Any = "cuda") -> bool:
+    def is_pinned(self, device: DeviceLike = "cuda") -> bool:
         """Whether the memory is page locked."""
         return self._untyped_storage.is_pinned(device)
 
@@ -235,21 +236,21 @@ class TypedStorage(HandingOn):
         self._untyped_storage.share_memory_()
         return self
 
-    def _element_at(self, index: Any) -> int:
+    def _element_at(self, index: object) -> int:
         if not isinstance(index, int):
             raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} out of range for storage of size {len(self)}")
         return index % len(self)
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx: object) -> Any:
         if isinstance(idx, bool):
             raise TypeError(f"can't index a {type(self)} with {type(idx)}")
         if isinstance(idx, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
         return self._array()[self._element_at(idx)].item()
 
-    def __setitem__(self, idx: Any, value: Any) -> None:
+    def __setitem__(self, idx: object, value: Any) -> None:
         content = checked_element(value, self.dtype)
         if not isinstance(idx, slice):
             if not isinstance(idx, int):
@@ -282,19 +283,19 @@ class TypedStorage(HandingOn):
         """The device index, None where the device has none."""
         return self.device.index
 
-    def pin_memory(self, device: Any = None) -> TypedStorage:
+    def pin_memory(self, device: DeviceLike = None) -> TypedStorage:
         """Copy to page-locked memory, which needs an accelerator."""
         return self._over(self._untyped_storage.pin_memory(device), self.dtype)
 
-    def cuda(self, device: Any = None, non_blocking: bool = False) -> TypedStorage:
+    def cuda(self, device: DeviceLike = None, non_blocking: bool = False) -> TypedStorage:
         """A copy on a CUDA device; AssertionError where there is none."""
         return self._over(self._untyped_storage.cuda(device, non_blocking), self.dtype)
 
-    def hpu(self, device: Any = None, non_blocking: bool = False) -> TypedStorage:
+    def hpu(self, device: DeviceLike = None, non_blocking: bool = False) -> TypedStorage:
         """A copy on an HPU device; AssertionError where there is none."""
         return self._over(self._untyped_storage.hpu(device, non_blocking), self.dtype)
 
-    def npu(self, device: Any = None, non_blocking: bool = False) -> TypedStorage:
+    def npu(self, device: DeviceLike = None, non_blocking: bool = False) -> TypedStorage:
         """A copy on an Ascend device."""
         return self._over(self._untyped_storage.npu(device, non_blocking), self.dtype)
 
@@ -302,7 +303,7 @@ class TypedStorage(HandingOn):
         """This storage when it is on the CPU, else a copy there."""
         return self.to(device="cpu")
 
-    def to(self, *, device: Any, non_blocking: bool = False) -> TypedStorage:
+    def to(self, *, device: DeviceLike, non_blocking: bool = False) -> TypedStorage:
         """This storage when it is on the device, else a copy there."""
         return self._over(self._untyped_storage.to(device=device), self.dtype)
 

@@ -19,7 +19,7 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage import memory
 from mindtorch_storage.storage.allocators import allocate
 from mindtorch_storage.storage.base import StorageBase
-from mindtorch_storage.storage.conversion import ConversionMethods, check_device_argument
+from mindtorch_storage.storage.conversion import ConversionMethods, DeviceLike, check_device_argument
 from mindtorch_storage.storage.elements import bytes_of, class_name, is_int
 from mindtorch_storage.storage.files import FileMethods
 from mindtorch_storage.storage.sharing import SharingMethods
@@ -61,7 +61,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods, FileMethods
     is_sparse = False
     is_sparse_csr = False
 
-    def __init__(self, *args: Any, device: Any = None, allocator: Any = None) -> None:
+    def __init__(self, *args: Any, device: DeviceLike = None, allocator: Any = None) -> None:
         self.device = _CPU if device is None or Device(device).type == "cpu" else Device(device)
         if len(args) > 1 or (args and not is_int(args[0]) and not hasattr(args[0], "__iter__")):
             raise TypeError(_INIT_TEXT.format(got=", ".join(type(arg).__name__ for arg in args)))
@@ -211,7 +211,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods, FileMethods
         """Whether other processes see writes to this storage."""
         return self._allocation.shared
 
-    def is_pinned(self, device: Any = "cuda") -> bool:
+    def is_pinned(self, device: DeviceLike = "cuda") -> bool:
         """Whether the memory is page locked."""
         check_device_argument("is_pinned", device)
         return self._allocation.pinned
@@ -232,7 +232,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods, FileMethods
         self._move_to(self._allocation.reallocated(int(size)))
         return self
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         if isinstance(index, slice):
             start, stop = self._bounds(index)
             if self.buffer is None:
@@ -243,7 +243,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods, FileMethods
             raise TypeError(f"can't index a torch.UntypedStorage with {class_name(index)}")
         return int(self._readable()[self._position(index)])
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: object, value: Any) -> None:
         if not isinstance(value, int | np.integer):
             raise RuntimeError(f"can only set storage content with a int types, but got {class_name(value)} instead")
         if isinstance(index, slice):
