@@ -156,3 +156,38 @@ def test_parts_of_the_machinery() -> None:
             utils.forward_helper(lib.nn.functional.linear, (lib.ones(3, 2), _expanded(lib, 1, 2)), {}).tolist()
             == [[2.0]] * 3
         )
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("name", ["RNN", "GRU", "LSTM"])
+def test_recurrent_layers(name: str, bidirectional: bool, packed: bool) -> None:
+    """Torch's gradients are those of each example by itself."""
+
+    def layer(lib: Any) -> Any:
+        made = getattr(lib.nn, name)(2, 3, num_layers=2, bidirectional=bidirectional, batch_first=True)
+        return _filled(lib, made.to(lib.float64))
+
+    module, reference = layer(mt), layer(torch)
+    values, lengths = _values((3, 4, 2), 9), [4, 2, 1]
+    value = mt.tensor(values, requires_grad=True)
+    call = mt.nn.utils._per_sample_grad.call_for_per_sample_grads(module)
+    if packed:
+        given = mt.nn.utils.rnn.pack_padded_sequence(value, lengths, batch_first=True)
+        call(given)[0].data.sin().sum().backward()
+    else:
+        call(value)[0].sin().sum().backward()
+    for number, length in enumerate(lengths):
+        example = torch.tensor(values[number : number + 1, : length if packed else None], requires_grad=True)
+        found = torch.autograd.grad(reference(example)[0].sin().sum(), [example, *reference.parameters()])
+        np.testing.assert_allclose(
+            value.grad[number, : example.shape[1]].numpy(), found[0][0].numpy(), rtol=1e-9, atol=1e-11
+        )
+        for one, theirs in zip(module.parameters(), found[1:], strict=True):
+            np.testing.assert_allclose(one.grad_sample[number].numpy(), theirs.numpy(), rtol=1e-9, atol=1e-11)
+
+
+def test_recurrent_layers_with_dropout_raise() -> None:
+    module = mt.nn.LSTM(2, 3, num_layers=2, dropout=0.5)
+    with pytest.raises(NotImplementedError, match="dropout"):
+        mt.nn.utils._per_sample_grad.call_for_per_sample_grads(module, batch_first=False)(mt.ones(4, 2, 2))

@@ -207,14 +207,17 @@ class RNNBase(Module):
         return text
 
     def _update_flat_weights(self) -> None:
-        if self._weights_have_changed():
+        changed = self._weights_have_changed()
+        if changed or self.__dict__.get("_flat_weights_lent"):  # what stood in for a call is gone again
             self._flat_weights = [getattr(self, name, None) for name in self._flat_weights_names]
+        self.__dict__["_flat_weights_lent"] = changed
 
     def __getstate__(self) -> dict[str, Any]:
         self._update_flat_weights()
         state = self.__dict__.copy()
         # Weak references can be neither copied nor pickled.
         del state["_flat_weight_refs"]
+        state.pop("_flat_weights_lent", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

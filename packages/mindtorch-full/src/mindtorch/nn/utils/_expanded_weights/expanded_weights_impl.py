@@ -9,6 +9,7 @@ from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 
 from .per_sample import HANDLED, computed
+from .recurrent import RECURRENT, recurrent
 
 __all__ = ["ExpandedWeight"]
 
@@ -17,9 +18,9 @@ class ExpandedWeight(Tensor):
     """A parameter that is to be differentiated per example of a batch of ``batch_size``.
 
     Functions of layers with a batch dimension take it as their weight or bias: linear maps, convolutions, embeddings,
-    and the normalizations that do not mix examples. Others raise RuntimeError. After a backward the parameter has
-    ``grad_sample``, of shape (batch size, shape of the parameter), scaled by the batch size where ``loss_reduction`` is
-    "mean".
+    recurrent layers, and the normalizations that do not mix examples. Others raise RuntimeError. After a backward the
+    parameter has ``grad_sample``, of shape (batch size, shape of the parameter), scaled by the batch size where
+    ``loss_reduction`` is "mean".
 
     >>> weight = torch.ones(1, 2, requires_grad=True)
     >>> expanded = torch.nn.utils._expanded_weights.ExpandedWeight(weight, 2, "sum")
@@ -61,6 +62,8 @@ class ExpandedWeight(Tensor):
     ) -> Any:
         """Compute the functions that know the batch; RuntimeError for others."""
         name = getattr(func, "__name__", str(func))
+        if name in RECURRENT:
+            return recurrent(func, args)
         if name not in HANDLED:
             raise RuntimeError(f"Expanded Weights encountered but cannot handle function {name}")
         return computed(name, func, args, kwargs or {})
