@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.frames import frames_to_caller
 from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
@@ -153,7 +154,7 @@ def backward(
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph and not _told:
         _told.append(True)
-        warnings.warn(_CYCLE_WARNING, stacklevel=3)
+        warnings.warn(_CYCLE_WARNING, stacklevel=frames_to_caller())
     edges = None
     if inputs is not None:
         for item in _as_tuple(inputs):

@@ -36,6 +36,11 @@ _TEXTS = {
 }
 
 
+def warn_of_lost_part() -> None:
+    """Give torch's warning of a conversion from complex to real numbers; of one with a plan, when it is planned."""
+    warn_once("Casting complex values to real discards the imaginary part")
+
+
 def warn_of(name: str) -> None:
     """Give torch's warning of the operator `name`; of one with a plan, when it is planned."""
-    warn_once(_TEXTS[name], stacklevel=3)
+    warn_once(_TEXTS[name])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from .frames import frames_to_caller
+
 _given: set[str] = set()
 _always: list[bool] = []
 
@@ -18,8 +20,8 @@ def is_always() -> bool:
     return bool(_always)
 
 
-def warn_once(text: str, category: type[Warning] = UserWarning, stacklevel: int = 2) -> None:
-    """Give the warning `text`, if it is the first time."""
+def warn_once(text: str, category: type[Warning] = UserWarning) -> None:
+    """Give the warning `text` to who called the operator, if it is the first time."""
     if _always or text not in _given:
         _given.add(text)
-        warnings.warn(text, category, stacklevel=stacklevel + 1)
+        warnings.warn(text, category, stacklevel=frames_to_caller())

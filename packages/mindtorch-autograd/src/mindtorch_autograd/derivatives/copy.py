@@ -1,13 +1,21 @@
 """Copies, conversions, fills."""
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.typing import Tensor
+from mindtorch_storage.spec import Spec
 
 from ..derivative import ZERO, derivative
 
 derivative("clone", self=lambda grad: grad)
-derivative(
-    "_to_copy", self=lambda grad, self_spec: grad.to(self_spec.dtype).to(self_spec.device), node="ToCopyBackward0"
-)
+
+
+def _converted_back(grad: Tensor, self_spec: Spec) -> Tensor:
+    if grad.dtype.is_complex and not self_spec.dtype.is_complex:
+        grad = aten.real(grad)
+    return grad.to(self_spec.dtype).to(self_spec.device)
+
+
+derivative("_to_copy", self=_converted_back, node="ToCopyBackward0")
 derivative(
     "copy_", self=ZERO, src=lambda grad, src_spec: grad.to(src_spec.device), node="torch::autograd::CopyBackwards"
 )

@@ -95,7 +95,7 @@ def random_(out: Any, self: Any, generator: Any) -> None:
 @kernel("random_.to", upcast=False)
 def random_to(out: Any, self: Any, span: tuple[int, int], generator: Any) -> None:
     """Integers from a first value on."""
-    _integers(_source(generator), out, *span)
+    random.random_below(_source(generator), out, *span)
 
 
 @kernel("random_.from", upcast=False)

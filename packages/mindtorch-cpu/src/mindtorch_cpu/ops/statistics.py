@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_dispatch.frames import frames_to_caller
+
 from ..many_dimensions import take_along_axis
 from ..register import kernel
 from .reduce import total
@@ -28,7 +30,7 @@ def _moments(name: str, self: Any, dims: tuple[int, ...], correction: float) -> 
             "(input "
             "numel divided by output numel).",
             UserWarning,
-            stacklevel=2,
+            stacklevel=frames_to_caller(),
         )
     variance, mean = _in_own_type(self, dims, count, correction)
     if self.dtype in _WIDER and not np.isfinite(variance).all():  # squares beyond a float32 may have a float32's root

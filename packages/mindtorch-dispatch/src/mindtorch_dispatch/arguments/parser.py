@@ -8,6 +8,7 @@ from typing import Any
 
 from mindtorch_storage.cached import cached_property
 
+from ..frames import frames_to_caller
 from ..schema import Schema
 from ..typing import Tensor
 from ..warn_once import is_always
@@ -119,4 +120,4 @@ class ArgumentParser:
         # torch says it of one overload in a process, of the first that is called
         if is_always() or not _told:
             _told.append(text)
-            warnings.warn(text, UserWarning, stacklevel=4)
+            warnings.warn(text, UserWarning, stacklevel=frames_to_caller())

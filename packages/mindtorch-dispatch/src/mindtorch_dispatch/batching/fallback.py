@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..call import aten
+from ..frames import frames_to_caller
 from ..table import OpRow
 from ..typing import Tensor
 from .geometry import invoke
@@ -46,7 +47,7 @@ def _warn(row: OpRow) -> None:
         f"There is a performance drop because we have not yet implemented the batching rule for {name}. Please file us an "
         "issue on GitHub so that we can prioritize its implementation.",
         UserWarning,
-        stacklevel=2,
+        stacklevel=frames_to_caller(),
     )
 
 

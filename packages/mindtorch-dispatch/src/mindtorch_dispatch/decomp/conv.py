@@ -10,6 +10,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from ..call import aten
 from ..meta.checks import c_type, check, shape_text
 from ..typing import Tensor
+from ..warn_once import warn_once
 
 
 def _batched(input: Tensor, dims: int, name: str) -> tuple[Any, bool]:
@@ -108,6 +109,9 @@ def convolution_mode(
     return aten.convolution(input, weight, bias, stride, [0], dilation, False, [0], groups)
 
 
+_COPIED = "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be created"
+
+
 def _same(
     input: TensorBase,
     weight: TensorBase,
@@ -134,6 +138,7 @@ def _same(
     gaps = list(dilation) * dims if len(dilation) == 1 else list(dilation)
     totals = [gap * (extent - 1) for gap, extent in zip(gaps, weight.shape[2:], strict=True)]
     if any(total % 2 for total in totals):
+        warn_once(_COPIED)
         extra: list[int] = []
         for total in reversed(totals):
             extra += [0, total % 2]

@@ -10,6 +10,7 @@ from typing import Any
 from mindtorch_storage.dtype import int64
 
 from ..call import aten
+from ..frames import frames_to_caller
 from ..meta.checks import check
 from ..typing import Tensor
 
@@ -30,7 +31,7 @@ def meshgrid(tensors: Sequence[Tensor], indexing: str | None = None) -> tuple[An
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=frames_to_caller(),
         )
         indexing = "ij"
     if indexing not in ("ij", "xy"):

@@ -6,12 +6,14 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..apart import ANYWHERE, NOTHING_SHARED, WHOLLY, Apart
 from ..call import aten
+from ..frames import frames_to_caller
 from ..meta.checks import check, wrap_dim
 from ..meta.index import check_indices
 from ..typing import Scalar, Tensor
@@ -22,7 +24,7 @@ def warn_of_bytes() -> None:
     warnings.warn(
         "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=frames_to_caller(),
     )
 
 
@@ -48,7 +50,7 @@ def index(self: Any, indices: Any) -> Any:
         if one.dtype.name == "uint8":
             warn_of_bytes()
     if len(indices) == 1 and len(masks[0].shape) == len(self.shape):
-        return aten._index_masked.default(self, indices)
+        return aten._index_masked.default(self, [aten._to_copy(one, dtype=bool_dtype) for one in masks])
     check_indices(self._sig.spec, [None if one is None else one._sig.spec for one in indices])
     return aten._index_integer.default(self, positions_of(indices))
 

@@ -11,6 +11,7 @@ from mindtorch_storage.layout import contiguous_format
 from mindtorch_storage.strides import broadcast_shapes
 
 from ..call import aten
+from ..frames import frames_to_caller
 from ..meta.checks import c_type, check, shape_text
 from ..override.interception import intercepted
 from ..state import state
@@ -188,7 +189,7 @@ _CROSS_WARNING = (
 def cross(self: Tensor, other: Tensor, dim: int | None) -> Any:
     """Cross product along `dim`, or along the first dimension of extent 3."""
     if dim is None:
-        warnings.warn(_CROSS_WARNING, UserWarning, stacklevel=2)
+        warnings.warn(_CROSS_WARNING, UserWarning, stacklevel=frames_to_caller())
         dim = next((index for index, extent in enumerate(self.shape) if extent == 3), None)
         check(dim is not None, lambda: "no dimension of size 3 in input")
     return aten.linalg_cross(self, other, dim=dim)
@@ -221,7 +222,7 @@ _CHAIN_WARNING = (
 
 def chain_matmul(matrices: Sequence[Tensor]) -> Any:
     """Product of matrices in the cheapest order."""
-    warnings.warn(_CHAIN_WARNING, UserWarning, stacklevel=2)
+    warnings.warn(_CHAIN_WARNING, UserWarning, stacklevel=frames_to_caller())
     check(len(matrices) > 0, lambda: "chain_matmul(): Expected one or more matrices")
     for matrix in matrices:
         check(

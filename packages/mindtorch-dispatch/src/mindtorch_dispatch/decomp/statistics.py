@@ -11,6 +11,7 @@ from mindtorch_storage.dtype import int64
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
+from ..frames import frames_to_caller
 from ..meta.checks import wrap_dim
 from ..typing import Tensor
 
@@ -191,7 +192,7 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=frames_to_caller(),
         )
         norm = 0 if weights is None else aten.zeros_like(norm)
     centred = aten.sub(rows, aten.unsqueeze(mean, 1))

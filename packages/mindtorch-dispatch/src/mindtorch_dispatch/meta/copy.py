@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.spec import Spec
 
 from ..apart import ANYWHERE
+from ..deprecations import warn_of_lost_part
 from .checks import broadcastable, check
 from .factory import like_spec
 from .rule import MetaRule, every_dim, meta_rule
@@ -33,6 +35,7 @@ def to_copy(
     """A copy with another dtype, device or format."""
     made = like_spec(self, dtype, device, memory_format)
     _check_data(self, made)
+    _warn_of_cast(self, made)
     return made
 
 
@@ -45,10 +48,18 @@ def _check_data(source: Spec, target: Spec) -> None:
     )
 
 
+def _warn_of_cast(source: Spec, target: Spec) -> None:
+    """Warn, as torch does once, where a copy keeps the real part alone; whether a complex number is zero loses nothing."""
+    loses = source.dtype.is_complex and not target.dtype.is_complex and target.dtype is not bool_dtype
+    if loses and source.numel and target.device.type != "meta":
+        warn_of_lost_part()
+
+
 def _copy(self: Spec, src: Spec, non_blocking: bool = False) -> Spec:
     if isinstance(src, Spec):
         broadcastable(src.shape, self.shape)
         _check_data(src, self)
+        _warn_of_cast(src, self)
     return self
 
 

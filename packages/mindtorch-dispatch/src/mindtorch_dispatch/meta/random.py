@@ -28,6 +28,7 @@ from ..meta.random_checks import (
     integer_range,
     not_implemented,
     number,
+    warn_of_rounding,
 )
 from ..meta.rule import MetaRule, Outputs, meta_rule
 
@@ -112,7 +113,10 @@ def random_(self: Spec, generator: object | None) -> Spec:
 @rule
 def random_to(self: Spec, to: int, generator: Any) -> Outputs:
     """`random_(to)`; the kernel gets the pair of first value and count."""
-    return Outputs(self, values=(self, integer_range(self.dtype, 0, to), generator))
+    first, count = integer_range(self.dtype, 0, to)
+    if self.dtype.is_floating_point:
+        warn_of_rounding(self.dtype.np, first, first + count - 1)  # here, because a native kernel does not warn
+    return Outputs(self, values=(self, (first, count), generator))
 
 
 @rule

@@ -29,6 +29,7 @@ from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 
+from ..frames import frames_to_caller
 from ..meta.checks import check, shape_text
 
 REAL_FLOATS = (float32, float64, float16, bfloat16)
@@ -201,7 +202,7 @@ def warn_of_rounding(element: np.dtype[Any], low: int, last: int) -> None:
                 "support discrete uniform distribution only within this range. This warning will become an error "
                 "in version 1.7 release, please fix the code in advance",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=frames_to_caller(),
             )
 
 

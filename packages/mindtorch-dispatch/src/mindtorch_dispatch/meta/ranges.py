@@ -13,6 +13,7 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 
 from ..defaults import get_default_device, get_default_dtype
+from ..frames import frames_to_caller
 from ..typing import Scalar
 from .checks import c_type, check
 from .factory import fresh, options_rule
@@ -73,7 +74,7 @@ def _range(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype | None, device
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
         UserWarning,
-        stacklevel=2,
+        stacklevel=frames_to_caller(),
     )
     dtype = dtype or get_default_dtype()
     first, last, stride = _range_bounds(start, end, step, dtype)

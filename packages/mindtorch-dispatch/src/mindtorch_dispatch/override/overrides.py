@@ -8,6 +8,7 @@ from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..frames import frames_to_caller
 from ..interface.wiring import wired
 from ..state import ALL_OVERRIDE, NONE_OVERRIDE, ONLY_MODES_OVERRIDE, mode_set, state
 
@@ -169,7 +170,7 @@ def ask(
                 "Defining your `__torch_function__ as a plain method is deprecated and will be an error in future, please "
                 "define it as a classmethod.",
                 category,
-                stacklevel=4,
+                stacklevel=frames_to_caller(),
             )
         result = method(func, types, args, *given)
         if result is not NotImplemented:

@@ -13,6 +13,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..arguments.bound import Bound
+from ..deprecations import warn_of_lost_part
 from ..errors import missing_kernel
 from ..execute import executor
 from ..execute.errstate import SILENT, enter, leave
@@ -119,6 +120,8 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
             cast = _cast_of(answer.cast, index, spec.dtype, kernel)
             if cast is not None:
                 casts.append((index, cast))
+                if spec.dtype.is_complex and cast.kind in "fiu":
+                    warn_of_lost_part()
         elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
             lists.append((index, source))
             if index < len(values) and values[index] is value:
@@ -205,7 +208,8 @@ def _preparation(
             if type(value) is list:
                 values[index] = [None if item is None else _converted(item, np_dtype) for item in value]
             elif value.dtype.names is None and np_dtype.names is None:
-                values[index] = value.astype(np_dtype)
+                real = value.dtype.kind == "c" and np_dtype.kind in "fiu"
+                values[index] = (value.real if real else value).astype(np_dtype)
             else:
                 values[index] = _converted(value, np_dtype)
 

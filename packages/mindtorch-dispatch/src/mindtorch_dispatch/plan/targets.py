@@ -15,6 +15,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from ..apart import ANYWHERE
 from ..arguments.bound import Bound
 from ..execute import executor
+from ..frames import frames_to_caller
 from ..interface.autograd import hooks
 from ..meta.checks import c_type, shape_text
 from ..state import state
@@ -154,7 +155,7 @@ def prepare_target(target: TensorBase, spec: Spec, packet: str = "") -> None:
         text = RESIZE_WARNING.format(had=shape_text(had.shape), need=shape_text(spec.shape))
         if packet in _COUNTED:
             text = COUNTED_WARNING.format(had=shape_text(had.shape), count=had.numel, length=spec.numel)
-        warnings.warn(text, UserWarning, stacklevel=5)
+        warnings.warn(text, UserWarning, stacklevel=frames_to_caller())
     wanted = Spec.of(had.dtype, had.device, spec.shape, spec.stride)
     storage = target._materialized_storage()
     needed = target._offset * had.itemsize + wanted.nbytes

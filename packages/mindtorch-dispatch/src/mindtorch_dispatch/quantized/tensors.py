@@ -53,7 +53,7 @@ def over(whole: Any, dtype: Dtype, given: Quantizer, shape: Any = None) -> Any:
 def new(whole: Any, dtype: Dtype, given: Quantizer, shape: Any = None) -> Any:
     """Return a quantized tensor over integers that were made for it; says once that torch will have no such tensors."""
     if dtype in (quint8, qint8, qint32):
-        warn_once(_DEPRECATED, stacklevel=6)
+        warn_once(_DEPRECATED)
     return over(whole, dtype, given, shape)
 
 

@@ -15,7 +15,6 @@ from mindtorch_storage.sparse import CompressedArray, CompressedSpec
 from mindtorch_storage.tensor_base import make_tensor
 
 from ..call import aten
-from ..frames import frames_to_program
 from ..interface.wiring import wired
 from ..meta.checks import check
 from ..typing import Tensor
@@ -54,7 +53,6 @@ def make(layout: Layout, compressed: Tensor, plain: Tensor, values: Tensor, size
         warn_once(
             f"Sparse {kind} tensor support is in beta state. If you miss a functionality in the sparse tensor support, "
             "please submit a feature request to https://github.com/pytorch/pytorch/issues.",
-            stacklevel=frames_to_program(),
         )
     batch = max(compressed.dim() - 1, 0)
     blocksize = None

@@ -163,7 +163,7 @@ def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: 
             f"than actual buffer length ({length} bytes)"
         )
     if view.readonly:
-        warn_once(_BUFFER_NOT_WRITABLE, stacklevel=3)
+        warn_once(_BUFFER_NOT_WRITABLE)
     bytes_of = np.frombuffer(view.cast("B"), np.uint8, count * itemsize, offset)
     bytes_of = writable_view(bytes_of) if view.readonly else bytes_of
     storage = UntypedStorage._from_buffer(bytes_of, resizable=False)
@@ -357,7 +357,7 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad:
     if copy and result is tensor:
         result = tensor.clone()
     if requires_grad is None and isinstance(obj, TensorBase) and obj.requires_grad:  # type: ignore[attr-defined]
-        warn_once(_KEEPS_GRAD, stacklevel=3)
+        warn_once(_KEEPS_GRAD)
     return result if requires_grad is None else _with_requires_grad(result, requires_grad)
 
 

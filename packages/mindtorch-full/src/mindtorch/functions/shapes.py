@@ -84,7 +84,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
             [2, 2]])
     """
     if indexing is None:
-        warn_once(_INDEXING, stacklevel=3)
+        warn_once(_INDEXING)
     return tuple(aten.meshgrid(_flattened(tensors), indexing="ij" if indexing is None else indexing))
 
 

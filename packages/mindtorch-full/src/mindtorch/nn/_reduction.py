@@ -2,13 +2,17 @@
 
 import warnings
 
+from mindtorch_dispatch.frames import frames_up
+
 _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 
 
 def get_enum(reduction: str) -> int:
     """Return the number of ``reduction``; ValueError for an unknown one."""
     if reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=2)
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=frames_up(2)
+        )
         return 1
     number = _NUMBERS.get(reduction)
     if number is None:
@@ -29,7 +33,7 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
     if emit_warning:
         warnings.warn(
             f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-            stacklevel=2,
+            stacklevel=frames_up(2),
         )
     return reduction
 

@@ -9,6 +9,7 @@ import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._overridable import make_overridable
 from mindtorch._tensor import Tensor
+from mindtorch_dispatch.frames import frames_up
 
 __all__ = [
     "calculate_gain",
@@ -78,7 +79,7 @@ def _no_grad_trunc_normal_(
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
             "incorrect.",
-            stacklevel=3,
+            stacklevel=frames_up(3),
         )
     with mindtorch.no_grad():
         if _probability_between(mean, std, a, b) > _REJECTION_PAYS:
@@ -369,7 +370,7 @@ def _make_deprecate(meth: Callable[..., Tensor]) -> Callable[..., Tensor]:
         warnings.warn(
             f"`nn.init.{old_name}` is now deprecated in favor of `nn.init.{new_name}`.",
             FutureWarning,
-            stacklevel=2,
+            stacklevel=frames_up(2),
         )
         return meth(*args, **kwargs)
 

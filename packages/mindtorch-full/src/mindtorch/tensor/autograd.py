@@ -12,6 +12,7 @@ from mindtorch_autograd.backward import backward
 from mindtorch_autograd.hooks import add_hook
 from mindtorch_autograd.node import hooks_of, meta_of
 from mindtorch_autograd.views import grad_fn, set_requires_grad
+from mindtorch_dispatch.frames import frames_to_caller
 from mindtorch_dispatch.interface.batching import hooks as batching
 from mindtorch_dispatch.meta.checks import c_type
 from mindtorch_dispatch.state import state
@@ -118,7 +119,7 @@ class AutogradMixin(TensorBase):
         meta = self._meta
         grad = None if meta is None else meta.grad
         if grad is None and self._grad_fn is not None and not (meta is not None and meta.retains_grad):
-            warnings.warn(_NON_LEAF_GRAD, UserWarning, stacklevel=2)
+            warnings.warn(_NON_LEAF_GRAD, UserWarning, stacklevel=frames_to_caller())
         return grad
 
     @grad.setter

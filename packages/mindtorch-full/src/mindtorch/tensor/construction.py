@@ -12,6 +12,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
 from mindtorch_dispatch.execute.arrays import assign
 from mindtorch_dispatch.execute.errstate import SILENT, enter, leave
+from mindtorch_dispatch.frames import frames_to_caller
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.state import fresh_signature, state
 from mindtorch_dispatch.warn_once import warn_once
@@ -237,7 +238,7 @@ def tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: 
     tensor([1.], requires_grad=True)
     """
     if isinstance(data, TensorBase):
-        warnings.warn(_COPY_WARNING.format("torch.tensor"), UserWarning, stacklevel=3)
+        warnings.warn(_COPY_WARNING.format("torch.tensor"), UserWarning, stacklevel=frames_to_caller())
     made = from_data(data, dtype, device, requires_grad and not pin_memory)
     if pin_memory:
         return aten.empty_like(made, pin_memory=True).copy_(made).requires_grad_(requires_grad)
@@ -257,7 +258,7 @@ def new_tensor(self: Any, data: Any, dtype: Any, device: Any, requires_grad: boo
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(data, TensorBase):
-        warnings.warn(_COPY_WARNING.format("tensor.new_tensor"), UserWarning, stacklevel=3)
+        warnings.warn(_COPY_WARNING.format("tensor.new_tensor"), UserWarning, stacklevel=frames_to_caller())
     return from_data(data, dtype or self.dtype, device or self.device, requires_grad)
 
 
@@ -323,7 +324,7 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
         return made.requires_grad_(requires_grad)
     if type(data) in _NUMBERS:
         if type(data) is list and data and type(data[0]) is np.ndarray:
-            warn_once(_SLOW, stacklevel=3)
+            warn_once(_SLOW)
         array = _natural_array(data, dtype)
         if array is not None:
             return _finished(array, dtypes.from_numpy(array.dtype), None, device, requires_grad)

@@ -8,6 +8,7 @@ from typing import Any
 
 from mindtorch.functions import removed
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.frames import frames_to_caller
 from mindtorch_storage.tensor_base import TensorBase
 
 
@@ -129,7 +130,7 @@ class MappingMixin(TensorBase):
         tensor([[0, 1],
                 [2, 3]])
         """
-        warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+        warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=frames_to_caller())
         return aten.view(
             self.contiguous(), list(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
         )
@@ -143,7 +144,7 @@ class MappingMixin(TensorBase):
         tensor([[0, 1],
                 [2, 3]])
         """
-        warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
+        warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=frames_to_caller())
         return aten.view(self.contiguous(), list(tensor.shape))
 
     def module_load(self: Any, other: Any, assign: bool = False) -> Any:

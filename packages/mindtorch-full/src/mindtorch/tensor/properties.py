@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from mindtorch_dispatch.execute.executor import rebind_geometry
+from mindtorch_dispatch.frames import frames_to_caller
 from mindtorch_dispatch.meta.checks import wrap_dim
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.layout import (
@@ -55,7 +56,7 @@ def _warn_device(name: str) -> None:
     warnings.warn(
         f"The argument 'device' of Tensor.{name}() is deprecated. Please do not pass this argument.",
         DeprecationWarning,
-        stacklevel=3,
+        stacklevel=frames_to_caller(),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import mindtorch
 from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
+from mindtorch_dispatch.frames import frames_up
 
 
 def _threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -190,7 +191,7 @@ def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
     """Return the dimension that the softmax family took before ``dim`` became an argument, with a warning."""
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel,
+        stacklevel=frames_up(stacklevel),
     )
     return 0 if ndim in (0, 1, 3) else 1
 
@@ -236,7 +237,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     tensor(1.)
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=frames_up(2))
     noise = mindtorch.empty_like(logits, memory_format=mindtorch.contiguous_format).exponential_().log()
     soft = ((logits - noise) / tau).softmax(dim)
     if not hard:

@@ -9,6 +9,7 @@ from mindtorch._tensor import Tensor
 from mindtorch.nn.functional.activation import softmax
 from mindtorch.nn.functional.dropout import dropout
 from mindtorch.ops_table import aten
+from mindtorch_dispatch.frames import frames_up
 
 
 def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Tensor | None = None) -> list[Tensor]:
@@ -110,7 +111,7 @@ def _canonical_mask(
     if check_other and other_type is not None and mask.dtype != other_type:
         warnings.warn(
             f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.",
-            stacklevel=2,
+            stacklevel=frames_up(2),
         )
     if is_float:
         return mask

@@ -4,6 +4,7 @@ import warnings
 
 from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
+from mindtorch_dispatch.frames import frames_up
 
 
 def _check_probability(p: float) -> None:
@@ -76,7 +77,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
             "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change "
             "in a future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To "
             "maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
-            stacklevel=2,
+            stacklevel=frames_up(2),
         )
     return _drop_channels(input, p, training, inplace)
 
@@ -109,5 +110,5 @@ def _warn_about_dims(name: str, dims: int, expected: tuple[int, int], spatial: i
         f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {name} "
         f"exists to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel dimension, and "
         f"an optional batch dimension (i.e. {expected[0]}D or {expected[1]}D inputs).",
-        stacklevel=3,
+        stacklevel=frames_up(3),
     )

@@ -5,6 +5,7 @@ import warnings
 import mindtorch
 from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
+from mindtorch_dispatch.frames import frames_up
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
@@ -70,7 +71,7 @@ def embedding_bag(
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
             "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
-            stacklevel=2,
+            stacklevel=frames_up(2),
         )
         weight, input = input, weight
     if per_sample_weights is not None and input.size() != per_sample_weights.size():

@@ -7,6 +7,7 @@ import mindtorch
 from mindtorch._tensor import Tensor
 from mindtorch.nn.functional.loss import cross_entropy
 from mindtorch.ops_table import aten
+from mindtorch_dispatch.frames import frames_up
 
 
 def linear_cross_entropy(
@@ -76,5 +77,5 @@ def _warn_ignored(
         "label_smoothing == 0, target.dtype == int64, out_features == (). Got "
         f"reduction={reduction!r}, label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
         f"out_features={out_features}, tracing=False, linear_bias.shape={shape}.",
-        stacklevel=3,
+        stacklevel=frames_up(3),
     )

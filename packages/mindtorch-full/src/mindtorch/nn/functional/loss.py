@@ -7,6 +7,7 @@ import mindtorch
 from mindtorch._tensor import Tensor
 from mindtorch.nn import _reduction as _Reduction
 from mindtorch.ops_table import aten
+from mindtorch_dispatch.frames import frames_up
 
 _INVALID = "Invalid reduction mode: {}. Expected one of 'none', 'mean', 'sum'."
 
@@ -27,7 +28,7 @@ def _warn_about_broadcast(input: Tensor, target: Tensor) -> None:
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
             "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
+            stacklevel=frames_up(3),
         )
 
 
@@ -170,7 +171,7 @@ def kl_div(
                 "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
                 "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
                 "behave the same as 'batchmean' in the next major release.",
-                stacklevel=2,
+                stacklevel=frames_up(2),
             )
         number = _Reduction.get_enum("sum" if reduction == "batchmean" else reduction)
     reduced = aten.kl_div(input, target, number, log_target=log_target)

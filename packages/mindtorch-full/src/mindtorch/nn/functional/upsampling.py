@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
+from mindtorch_dispatch.frames import frames_up
 
 _INTERPOLATING = ("linear", "bilinear", "bicubic", "trilinear", "lanczos")
 _ANTIALIASED = ("bilinear", "bicubic", "lanczos")
@@ -131,7 +132,9 @@ def upsample(
     >>> torch.nn.functional.upsample(torch.tensor([[[1., 2.]]]), scale_factor=2)
     tensor([[[1., 1., 2., 2.]]])
     """
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=frames_up(2)
+    )
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -144,7 +147,8 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
     tensor([[[[0., 0., 1., 1.]]]])
     """
     warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=frames_up(2),
     )
     return interpolate(input, size, scale_factor, mode="nearest")
 
@@ -158,6 +162,7 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
     tensor([[[[0.0000, 0.5000, 1.0000]]]])
     """
     warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=frames_up(2),
     )
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
+from mindtorch_dispatch.frames import frames_up
 
 GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
@@ -37,7 +38,7 @@ def grid_sample(
             f"'{padding_mode}'"
         )
     if align_corners is None:
-        warnings.warn(_CORNERS_CHANGED, stacklevel=2)
+        warnings.warn(_CORNERS_CHANGED, stacklevel=frames_up(2))
         align_corners = False
     return aten.grid_sampler(
         input,
@@ -55,7 +56,7 @@ def affine_grid(theta: Tensor, size: list[int], align_corners: bool | None = Non
     torch.Size([1, 2, 2, 2])
     """
     if align_corners is None:
-        warnings.warn(_CORNERS_CHANGED, stacklevel=2)
+        warnings.warn(_CORNERS_CHANGED, stacklevel=frames_up(2))
         align_corners = False
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
@@ -64,7 +65,7 @@ def affine_grid(theta: Tensor, size: list[int], align_corners: bool | None = Non
         warnings.warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
             "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
-            stacklevel=2,
+            stacklevel=frames_up(2),
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
