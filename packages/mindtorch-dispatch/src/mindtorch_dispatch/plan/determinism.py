@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from ..frames import frames_to_caller
 from ..table import find_packet
 from .call import Call
 
@@ -48,4 +49,4 @@ def alert_of(name: str) -> None:
             f"{said})'. You can turn off determinism just for this operation, or you can use the 'warn_only=True' option, if "
             f"that's acceptable for your application. {ending.format('also ')}"
         )
-    warnings.warn(f"{said}, warn_only=True)'. {ending.format('')}", UserWarning, stacklevel=6)
+    warnings.warn(f"{said}, warn_only=True)'. {ending.format('')}", UserWarning, stacklevel=frames_to_caller())

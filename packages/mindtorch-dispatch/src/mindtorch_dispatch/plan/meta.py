@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from mindtorch_storage.dtype import complex32
 from mindtorch_storage.spec import Spec
 
 from ..meta.rule import Outputs
-from ..warn_once import warn_once
 from .call import Call
 from .targets import check_out
-
-_COMPLEX_HALF = "ComplexHalf support is experimental and many operators don't support it yet."
 
 
 def describe_results(call: Call) -> None:
@@ -19,8 +15,6 @@ def describe_results(call: Call) -> None:
         return
     answer = call.row.meta(*call.specs())
     call.answer = answer if isinstance(answer, Outputs) else Outputs(answer)
-    if isinstance(call.answer.specs, Spec) and call.answer.specs.dtype is complex32:
-        warn_once(_COMPLEX_HALF)
     if call.bound.out is not None:
         if call.row.meta.counted:
             _keep_shape(call)

@@ -8,6 +8,7 @@ from mindtorch_storage.dtype import complex32
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import has_internal_overlap
 
+from ..frames import frames_to_caller
 from ..warn_once import is_always, warn_once
 from .call import Call
 
@@ -31,10 +32,10 @@ def give_notice(call: Call) -> None:
                 f"Use of {call.row.packet} on expanded tensors is deprecated. Please clone() the tensor before performing this "
                 f"operation. This also applies to advanced indexing e.g. {form}",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=frames_to_caller(),
             )
     specs = call.answer.specs
     made = specs if isinstance(specs, list | tuple) else (specs,)  # views make nothing
     if any(isinstance(one, Spec) and one.dtype is complex32 for one in made):
         call.bound.cacheable = call.bound.cacheable and not is_always()
-        warn_once(_HALVES, stacklevel=6)
+        warn_once(_HALVES)
