@@ -94,8 +94,7 @@ class TypedStorage(HandingOn):
         if len(args) > 1:
             raise RuntimeError(f"{text}Too many positional arguments")
         if not args or isinstance(args[0], int):
-            count = args[0] if args else 0
-            self._untyped_storage = UntypedStorage(count * self.dtype.itemsize, device=target)
+            self._untyped_storage = UntypedStorage((args[0] if args else 0) * self.dtype.itemsize, device=target)
             return
         if isinstance(args[0], str):
             raise TypeError("new(): invalid data type 'str'")
