@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..lazy import special
+from ..number import number_of
 from ..register import kernel, numbers
 
 _SQRT_HALF = math.sqrt(0.5)
@@ -165,10 +166,12 @@ def elu_backward(
 
 
 @kernel("hardtanh")
-@numbers(1, 2)
 def hardtanh(out: Any, self: Any, min_val: Any, max_val: Any) -> None:
     """Values kept between two bounds."""
-    np.minimum(np.maximum(self, min_val), max_val, out=out)
+    if out.dtype == np.uint8 and (min_val < 0 or max_val < 0):
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    low, high = number_of(min_val, self.dtype), number_of(max_val, self.dtype)
+    np.minimum(np.maximum(self, low), high, out=out)
 
 
 @kernel("hardtanh_backward")

@@ -113,7 +113,7 @@ def _exponents(dtype: Any, start: Any, end: Any, steps: int, out: np.ndarray[Any
         return np.asarray([start], kind)
     begin, stop = kind(start), kind(end)
     if dtype.kind in "iu":
-        begin, stop = kind(int(start)), kind(int(end))
+        begin, stop = kind(number_of(start, dtype)), kind(number_of(end, dtype))
     step = (stop - begin) / kind(steps - 1)
     half = steps // 2
     values = np.empty(steps, kind) if out is None or out.dtype != kind else out
@@ -140,9 +140,20 @@ def _equidistant_halves(dtype: Any, start: Any, end: Any, steps: int) -> Any:
     return np.where(count < steps // 2, begin + up, stop - down)
 
 
+def _check_bounds(dtype: Any, *bounds: Any) -> None:
+    """Refuse numbers that the dtype does not hold."""
+    for bound in bounds:
+        number_of(bound, dtype)
+
+
 @kernel("linspace", upcast=False)
 def linspace(out: Any, start: Any, end: Any, steps: int, *options: Any) -> None:
     """Equidistant values."""
+    if steps == 1 and out.itemsize == 2 and out.dtype.kind not in "iu":
+        out[...] = start  # one value is filled in, which a half rounds
+        return
+    if steps:
+        _check_bounds(out.dtype, start, *([end] if steps > 1 else []))
     if steps and out.itemsize == 2 and out.dtype.kind not in "iu":
         out[...] = _equidistant_halves(out.dtype, start, end, steps)
     elif steps:
@@ -157,6 +168,10 @@ def logspace(out: Any, start: Any, end: Any, steps: int, base: float, *options: 
     if steps:
         with np.errstate(invalid="ignore", over="ignore"):
             wide = np.complex128 if out.dtype.kind == "c" else np.float64
+            if steps > 1:
+                _check_bounds(out.dtype, start, end)
+            else:
+                number_of(np.power(wide(base), wide(start)).item(), out.dtype)
             out[...] = np.power(wide(base), _exponents(out.dtype, start, end, steps).astype(wide)).astype(out.dtype)
 
 

@@ -22,6 +22,10 @@ def histc(out: Any, self: Any, bins: int, low: float, high: float) -> None:
     number = self.dtype.type
     values = self.reshape(-1)
     values = values[(values >= number(low)) & (values <= number(high))]
+    if number(low) == number(high):  # numbers so large that one more is the same
+        out[...] = 0
+        out[bins // 2] = values.size
+        return
     # Each step is rounded to the values' precision, as in torch: a half-precision value may land in the next bin.
     places = ((values - number(low)) * number(bins) / (number(high) - number(low))).astype(np.int64)
     out[...] = np.bincount(np.minimum(places, bins - 1), minlength=bins)

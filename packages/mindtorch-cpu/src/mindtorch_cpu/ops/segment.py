@@ -34,6 +34,16 @@ def _check(lengths: Any, extent: int) -> None:
         )
 
 
+def _check_lengths(lengths: Any, offsets: Any) -> None:
+    """Refuse runs that end before they start."""
+    found = np.diff(offsets, axis=-1) if lengths is None else lengths
+    if found.size and found.min() < 0:
+        raise RuntimeError(
+            "Expected segment_length >= 0 to be true, but got false.  (Could this error message be improved?  If so, please "
+            "report an enhancement request to PyTorch.)"
+        )
+
+
 @kernel("segment_reduce")
 def segment_reduce(
     out: Any, data: Any, reduce: str, lengths: Any, _none: Any, offsets: Any, axis: int, unsafe: bool, initial: Any
@@ -41,6 +51,7 @@ def segment_reduce(
     """One value per run; an empty run gives what the reduction starts from, and nan for a mean."""
     if lengths is not None and not unsafe:
         _check(lengths, data.shape[axis])
+    _check_lengths(lengths, offsets)
     start = _EMPTY[reduce] if initial is None else initial
     for place, run in _runs(lengths, offsets):
         elements = data[(*place[:-1], run)]

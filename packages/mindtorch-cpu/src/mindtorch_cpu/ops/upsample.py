@@ -34,7 +34,9 @@ def _source(extent: int, count: int, align: bool, scale: float | None, real: Any
 
 
 def nearest(extent: int, count: int, align: bool, scale: float | None, real: Any) -> WeightTable:
-    """The position to the left of the exact place."""
+    """The position to the left of the exact place; a given factor says nothing where the extent stays or doubles."""
+    if count in (extent, 2 * extent):
+        return WeightTable.of_table((np.arange(count) * extent // max(count, 1))[:, None], None)
     step = real(1.0 / scale) if scale is not None and scale > 0 else np.float32(extent) / np.float32(count)
     index = np.floor(np.arange(count).astype(np.float32) * np.float32(step)).astype(np.int64)
     return WeightTable.of_table(np.minimum(index, extent - 1)[:, None], None)
@@ -74,7 +76,7 @@ def cubic_weights(share: Any) -> Any:
 
 def cubic(extent: int, count: int, align: bool, scale: float | None, real: Any) -> WeightTable:
     """Four neighbours."""
-    if extent == count:
+    if extent == count and (align or not scale or scale == 1):
         return WeightTable.of_table(np.arange(count)[:, None], None)
     where = _source(extent, count, align, scale, real, cubic=True)
     base = np.minimum(np.floor(where).astype(np.int64), extent - 1)
@@ -189,6 +191,8 @@ def _resize_bytes(
     """Resize images of bytes, which are rounded to bytes after every dimension."""
     value = x
     for axis in range(x.ndim - 3, -1, -1):
+        if value.shape[2 + axis] == output_size[axis]:
+            continue
         made, power = _whole_weights(table, value.shape[2 + axis], output_size[axis], align, scales[axis])
         sums = gather(value.astype(np.float64), made, 2 + axis, None)
         value = np.clip(np.floor((sums + 2.0 ** (power - 1)) / 2.0**power), 0, 255)
@@ -200,6 +204,8 @@ def _options(rest: tuple[Any, ...], dims: int) -> tuple[bool, tuple[Any, ...]]:
 
 
 def _declare(name: str, dims: int, table: Callable[..., WeightTable]) -> None:
+    antialias = name.endswith("_aa")
+
     def forward(out: Any, x: Any, output_size: Any, *rest: Any) -> None:
         align, scales = _options(rest, dims)
         if x.dtype.kind in "iu" and table not in (nearest, nearest_exact):
@@ -210,6 +216,8 @@ def _declare(name: str, dims: int, table: Callable[..., WeightTable]) -> None:
         real = np.float64 if value.dtype == np.float64 else np.float32
         for axis in range(dims - 1, -1, -1):
             extent = value.shape[2 + axis]
+            if antialias and extent == output_size[axis]:
+                continue  # whatever the given factor: only the gradient follows that
             made = _weights(table, extent, output_size[axis], align, scales[axis], real, half=half)
             value = gather(value, made, 2 + axis, None if axis else last)
         if value is not out:

@@ -45,7 +45,7 @@ def poisson(generator: Generator, out: Any, rates: Any) -> None:
     ordered = rates.transpose(memory_order(out.strides))
     with generator.lock:
         draw = _unit(generator.engine)
-        values = [_poisson(float(rate), draw) for rate in ordered.reshape(-1).tolist()]
+        values = [_counted(_poisson(float(rate), draw)) for rate in ordered.reshape(-1).tolist()]
     _store(out, values)
 
 
@@ -87,12 +87,27 @@ def _store(out: Any, values: list[Any]) -> None:
     view[...] = np.array(values, np.float64).reshape(view.shape)
 
 
+def _floor(number: float) -> float:
+    """`math.floor`, and what is no number as it is."""
+    return float(math.floor(number)) if math.isfinite(number) else number
+
+
+def _logarithm(number: float) -> float:
+    """`math.log` with C's answers where there is none."""
+    return math.log(number) if number > 0 else math.nan if number else -math.inf
+
+
 def _unit(engine: Engine) -> Callable[[], float]:
     word = engine.wide_word
     return lambda: (word() & _MASK_53) * _SCALE_53
 
 
-def _poisson(rate: float, draw: Callable[[], float]) -> int:
+def _counted(count: float) -> float:
+    """A count as torch holds it, in 64 bits: what they do not hold is the lowest number."""
+    return count if -(2.0**63) <= count < 2.0**63 else -(2.0**63)
+
+
+def _poisson(rate: float, draw: Callable[[], float]) -> float:
     if rate == 0:
         return 0
     if rate >= _SMALL_RATE:
@@ -104,7 +119,7 @@ def _poisson(rate: float, draw: Callable[[], float]) -> int:
     return count
 
 
-def _poisson_rejection(rate: float, draw: Callable[[], float]) -> int:
+def _poisson_rejection(rate: float, draw: Callable[[], float]) -> float:
     """Hoermann's transformed rejection (PTRS, 1993)."""
     root, log_rate = math.sqrt(rate), math.log(rate)
     b = 0.931 + 2.53 * root
@@ -115,12 +130,12 @@ def _poisson_rejection(rate: float, draw: Callable[[], float]) -> int:
         u = draw() - 0.5
         v = draw()
         edge = 0.5 - abs(u)
-        count = math.floor((2 * a / edge + b) * u + rate + 0.43) if edge else -1
+        count = _floor((2 * a / edge + b) * u + rate + 0.43) if edge else -1.0
         if edge >= 0.07 and v <= inside:
             return count
         if count < 0 or (edge < 0.013 and v > edge):
             continue
-        left = math.log(v) + math.log(inverse_alpha) - math.log(a / (edge * edge) + b)
+        left = _logarithm(v) + math.log(inverse_alpha) - _logarithm(a / (edge * edge) + b)
         if left <= -rate + count * log_rate - math.lgamma(count + 1):
             return count
 
@@ -145,7 +160,7 @@ def _binomial_inversion(count: float, probability: Any, draw: Callable[[], float
     waited, successes = 0.0, 0
     while True:
         u = draw()
-        waited += math.ceil(math.log(u) / log_failure) if u else math.inf
+        waited -= _floor(-math.log(u) / log_failure) if u else -math.inf
         if waited > count:
             return successes
         successes += 1
@@ -167,16 +182,16 @@ def _binomial_rejection(count: Any, probability: Any, draw: Callable[[], float])
         u = draw() - 0.5
         v = draw()
         edge = 0.5 - abs(u)
-        k = math.floor((2 * a / edge + b) * u + centre) if edge else -1
+        k = _floor((2 * a / edge + b) * u + centre) if edge else -1.0
         if k < 0 or k > n:
             continue
         if edge >= 0.07 and v <= inside:
             return k
-        v = math.log(v * alpha / (a / (edge * edge) + b)) if v else -math.inf
+        v = _logarithm(v * alpha / (a / (edge * edge) + b))
         bound = (
-            (mode + 0.5) * math.log((mode + 1) / (odds * (n - mode + 1)))
-            + (n + 1) * math.log((n - mode + 1) / (n - k + 1))
-            + (k + 0.5) * math.log(odds * (n - k + 1) / (k + 1))
+            (mode + 0.5) * _logarithm((mode + 1) / (odds * (n - mode + 1)))
+            + (n + 1) * _logarithm((n - mode + 1) / (n - k + 1))
+            + (k + 0.5) * _logarithm(odds * (n - k + 1) / (k + 1))
             + _stirling_tail(mode)
             + _stirling_tail(n - mode)
             - _stirling_tail(k)

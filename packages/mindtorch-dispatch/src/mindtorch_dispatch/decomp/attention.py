@@ -14,7 +14,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from ..call import aten
 from ..errors import missing_registration
 from ..extend import devices
-from ..meta.checks import c_type, check
+from ..meta.checks import c_type, check, wrap_dim
 from ..table.rows import packets
 from ..typing import Tensor
 from .npu import npu
@@ -109,6 +109,14 @@ def _additive(mask: Tensor | None, dtype: Dtype) -> Any:
     return aten.masked_fill(aten.zeros_like(mask, dtype=dtype), aten.logical_not(mask), -math.inf)
 
 
+def _check_products(query: TensorBase, key: Any, value: Any, enable_gqa: bool) -> None:
+    """Raise what the products of operands without elements raise: they are not computed."""
+    made = [aten.empty(list(one.shape), dtype=one.dtype, device="meta") for one in (query, key, value)]
+    if enable_gqa:
+        made[1:] = _repeated_heads(*made)
+    aten.matmul(aten.matmul(made[0], aten.transpose(made[1], -2, -1)), made[2])
+
+
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -122,6 +130,7 @@ def scaled_dot_product_attention(
     """`softmax(query @ key.T * scale + mask) @ value`."""
     _check_inputs(query, key, value, attn_mask)
     if 0 in (query._sig.spec.numel, key._sig.spec.numel, value._sig.spec.numel):
+        _check_products(query, key, value, enable_gqa)
         total = aten.add(aten.add(aten.sum(query), aten.sum(key)), aten.sum(value))
         zeros = aten.zeros((*query.shape[:-1], value.shape[-1]), dtype=query.dtype, device=query.device)
         return aten.add(zeros, aten.mul.Scalar(total, 0.0))
@@ -178,10 +187,10 @@ def _causal_mask(query: TensorBase, key: Any, mask: Tensor | None) -> Any:
 
 
 def _repeated_heads(query: TensorBase, key: Any, value: Any) -> tuple[Any, Any]:
-    heads, key_heads, value_heads = query.shape[-3], key.shape[-3], value.shape[-3]
+    heads, key_heads, value_heads = (one.shape[wrap_dim(-3, len(one.shape))] for one in (query, key, value))
     check(
-        heads % key_heads == 0 and heads % value_heads == 0,
-        lambda: "Number of heads in key and value must divide the number of heads in query",
+        0 not in (key_heads, value_heads) and heads % key_heads == 0 and heads % value_heads == 0,
+        lambda: "Number of heads in key and value must divide the number of heads in ",
     )
     return (
         key if key_heads == heads else aten.repeat_interleave(key, heads // key_heads, -3),

@@ -104,7 +104,7 @@ def vander(x: Tensor, N: int | None, increasing: bool) -> Any:
 
 def linalg_vander(x: Tensor, N: int | None) -> Any:
     """Powers of the last dim's elements from 0 up."""
-    if x.dtype.name in ("bool", "float16", "bfloat16"):
+    if x.dtype.name in ("bool", "float16", "bfloat16", "complex32"):
         raise RuntimeError(
             f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.scalar_name}"
         )

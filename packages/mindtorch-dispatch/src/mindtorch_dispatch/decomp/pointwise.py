@@ -62,9 +62,9 @@ def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bo
     """`|self - other| <= atol + rtol * |other|`, infinities equal themselves."""
     if self.dtype is not other.dtype:
         raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
-    if rtol < 0:
+    if not rtol >= 0:
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol:g}")
-    if atol < 0:
+    if not atol >= 0:
         raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
     close = aten.eq(self, other)
     floating = self.dtype.is_floating_point or self.dtype.is_complex

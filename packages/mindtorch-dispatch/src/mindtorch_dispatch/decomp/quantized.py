@@ -140,7 +140,7 @@ def dequantize(self: Tensor) -> Any:
     """The numbers, as float32."""
     if is_quantized(self):
         return numbers_of(self)
-    return aten._to_copy(self, dtype=float32)
+    return self if self.dtype is float32 else aten._to_copy(self, dtype=float32)
 
 
 def dequantize_each(tensors: Any) -> list[Any]:

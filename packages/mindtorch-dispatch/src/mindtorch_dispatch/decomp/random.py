@@ -32,12 +32,13 @@ class _Normal:
     """`normal` of tensors: `fill` draws into a new tensor, or straight into `out=`, whose layout says which element gets
     which number."""
 
-    __slots__ = ("_fill", "_like", "_shape")
+    __slots__ = ("_fill", "_like", "_shape", "_widens")
 
-    def __init__(self, fill: Callable[..., Any], like: int, shape: Callable[..., Any]) -> None:
+    def __init__(self, fill: Callable[..., Any], like: int, shape: Callable[..., Any], widens: bool = False) -> None:
         self._fill = fill
         self._like = like
         self._shape = shape
+        self._widens = widens  # an `out=` tensor broadcasts with the means
 
     def __call__(self, *values: Any) -> Any:
         like = values[self._like]
@@ -46,7 +47,10 @@ class _Normal:
     def into(self, out: Any, *values: Any) -> Any:
         """Draw into the tensor given as `out=`."""
         refuse_recorded("normal", [out, *(value for value in values if isinstance(value, TensorBase))])
-        prepare_target(out, Spec.of(out.dtype, out.device, tuple(self._shape(*values))))
+        shape = tuple(self._shape(*values))
+        if self._widens:
+            shape = broadcast_shapes(shape, tuple(out.shape))
+        prepare_target(out, Spec.of(out.dtype, out.device, shape))
         return self._fill(out, *values)
 
 
@@ -59,7 +63,7 @@ def _of_deviations(drawn: object, mean: object, std: object, generator: object) 
     return aten.add_(aten.mul_(aten.normal_(drawn, 0.0, 1.0, generator=generator), std), mean)
 
 
-normal_mean = _Normal(_around_means, 0, lambda mean, std, generator: mean.shape)
+normal_mean = _Normal(_around_means, 0, lambda mean, std, generator: mean.shape, widens=True)
 """Normals around elementwise means."""
 
 normal_std = _Normal(_of_deviations, 1, lambda mean, std, generator: std.shape)

@@ -56,7 +56,16 @@ def pad_packed_sequence(
     data: Tensor, batch_sizes: Tensor, batch_first: bool, padding_value: Scalar, total_length: int
 ) -> tuple[Any, Any]:
     """A padded batch of packed data, and the lengths."""
+    spec = batch_sizes._sig.spec
+    check(
+        spec.ndim == 1 and spec.dtype is int64 and spec.device.type == "cpu",
+        lambda: (
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {spec.ndim}D {spec.device.type} "
+            f"{spec.dtype.scalar_name} tensor"
+        ),
+    )
     sizes = batch_sizes.tolist()
+    check(len(sizes) > 0, lambda: "batch_sizes can not be empty")
     longest, batch = len(sizes), sizes[0]
     if total_length > 0:
         check(

@@ -253,13 +253,21 @@ def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tenso
             except (TypeError, ValueError):  # numpy refuses what lies outside the buffer
                 array = _with_short_steps(spec, offset, storage)
         else:
-            array = _ndarray(spec.shape, spec.np_dtype)
+            array = _without_elements(spec)
     else:
         storage = base._materialized_storage()
     tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
     if plan.creation is not None:
         relate(plan, base, tensor)
     return tensor
+
+
+def _without_elements(spec: Spec) -> Array:
+    """Return the array of a view of no elements; torch's error where numpy cannot count the other extents."""
+    try:
+        return _ndarray(spec.shape, spec.np_dtype)
+    except ValueError:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(spec.shape)}") from None
 
 
 def _with_short_steps(spec: Spec, offset: int, storage: Any) -> Array:

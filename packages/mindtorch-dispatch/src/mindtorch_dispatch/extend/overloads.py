@@ -11,12 +11,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from mindtorch_storage.cached import cached_property
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..arguments.overload import bind_overload
 from ..interface.autograd import hooks
 from ..interface.native import native_path
 from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
+from ..meta.packs import Pack
 from ..schema import Schema
 from ..schema.function_schema import FunctionSchema
 from ..state import mode_set, state
@@ -35,8 +37,15 @@ def _call_of(row: OpRow) -> Callable[..., Any]:
     """Return what calls an overload: natively where that is installed, for operators that nobody can take back."""
 
     def call(*args: object, **kwargs: object) -> Any:
+        if "out" in kwargs and row.out and "::" not in row.packet:
+            bind_overload(row.schema, args, kwargs)  # the form that writes is another overload, and this one refuses it
         return wired.call_overload(row, args, kwargs)
 
+    def in_place(*args: object, **kwargs: object) -> None:
+        wired.call_overload(row, args, kwargs)
+
+    if not row.schema.returns:
+        return in_place
     packet = find_packet(row.packet)
     if native_path.caller is None or packet is None or "::" in row.packet:
         return call
@@ -218,10 +227,16 @@ class OutOverload(OpOverload):
                     f"{self.declared.name}() is missing value for argument '{argument.name}'. "
                     f"Declaration: {self.declared}"
                 )
-        if any(kwargs[name] is None for name in names):
+        outs = tuple(kwargs[name] for name in names)
+        if any(not isinstance(out, (TensorBase, list, tuple)) for out in outs):
             bind_overload(self.declared, args, kwargs)  # refuses it, unless it refuses another argument first
-        outs = tuple(kwargs.pop(name) for name in names)
-        return wired.call_overload(self.row, args, {**kwargs, "out": outs[0] if len(outs) == 1 else outs})
+        rest = {name: value for name, value in kwargs.items() if name not in names}
+        try:
+            made = wired.call_overload(self.row, args, {**rest, "out": outs[0] if len(outs) == 1 else outs})
+        except RuntimeError:
+            bind_overload(self.declared, args, kwargs)  # what does not fit is told of the signature with the outputs
+            raise
+        return tuple(made) if isinstance(made, Pack) else made
 
     @cached_property
     def declared(self) -> Schema:

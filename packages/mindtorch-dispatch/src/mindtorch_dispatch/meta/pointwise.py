@@ -125,11 +125,22 @@ def int_or_bool_to_long(dtype: Dtype) -> Dtype:
 
 
 def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
-    """Return `rule` with a check of the values ahead of it."""
+    """Return `rule` with a check of the values ahead of it.
+
+    That a kernel lacks a dtype, as `lacking` says it, is told after what is wrong with shapes, and not of the meta device.
+    """
 
     def with_check(*values: object) -> Outputs:
-        check_values(*values)
+        refused = None
+        try:
+            check_values(*values)
+        except NotImplementedError as error:
+            if not str(error).startswith('"'):
+                raise
+            refused = error
         found: Outputs = rule(*values)
+        if refused is not None:
+            found.refused = refused
         return found
 
     return rule.with_function(with_check)

@@ -120,6 +120,14 @@ def _size(
         output_extent(spatial[at], kernel[at], stride[at], padding[at], dilation[at], ceil_mode) for at in range(dims)
     ]
     _check_window(self, dims, name, kernel, stride, dilation)
+    if name == "avg_pool3d()":
+        check(
+            all(extent >= width for extent, width in zip(spatial, kernel, strict=True)),
+            lambda: (
+                f"input image (T: {spatial[0]} H: {spatial[1]} W: {spatial[2]}) smaller than kernel size "
+                f"({_named('k', kernel, dims)})"
+            ),
+        )
     if dims > 1:
         check(
             all(pad <= width // 2 for pad, width in zip(padding, kernel, strict=True)),

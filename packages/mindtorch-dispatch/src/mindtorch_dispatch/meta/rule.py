@@ -27,14 +27,18 @@ class Outputs:
             index to dtype.
         values: the kernel's arguments, when they differ from the call's (normalised dims, filled-in defaults);
             tensor arguments keep their places.
+
+    `refused` is what a device with memory raises because its kernel lacks the dtype, after all that is wrong with shapes and
+    with tensors that are written to.
     """
 
-    __slots__ = ("cast", "specs", "values")
+    __slots__ = ("cast", "refused", "specs", "values")
 
     def __init__(self, specs: Any, cast: Dtype | dict[int, Dtype] | None = None, values: Sequence[Any] | None = None):
         self.specs = specs
         self.cast = cast
         self.values = values
+        self.refused: Exception | None = None
 
 
 class View:

@@ -16,10 +16,15 @@ INTEGERS = frozenset({"uint8", "int8", "int16", "int32", "int64"}) | WIDE_UNSIGN
 FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 
 
+def lacking(dtype: Dtype, kernel: str) -> NotImplementedError:
+    """Return torch's error for a kernel that lacks `dtype`."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
+
+
 def refuse(dtype: Dtype, kernel: str, without: Iterable[str]) -> None:
     """Raise torch's error when `dtype` is among the names in `without`."""
     if dtype.name in without:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
+        raise lacking(dtype, kernel)
 
 
 def limited(rule: MetaRule, kernel: str | Callable[..., str], *without: Iterable[str]) -> MetaRule:
@@ -32,9 +37,9 @@ def limited(rule: MetaRule, kernel: str | Callable[..., str], *without: Iterable
     def with_check(*values: object) -> Outputs:
         answer = rule(*values)
         compute = answer.cast if isinstance(answer.cast, Dtype) else answer.specs.dtype
-        if compute.name in names:
-            refuse(compute, kernel if isinstance(kernel, str) else kernel(*values), names)
         found: Outputs = answer
+        if compute.name in names and found.refused is None:
+            found.refused = lacking(compute, kernel if isinstance(kernel, str) else kernel(*values))
         return found
 
     return rule.with_function(with_check)

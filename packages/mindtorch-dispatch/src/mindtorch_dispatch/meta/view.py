@@ -44,6 +44,10 @@ def view(self: Spec, size: Sequence[int]) -> View:
 @view_rule
 def reshape_alias(self: Spec, size: Sequence[int], stride: Sequence[int]) -> View:
     """`_reshape_alias`: the view that `reshape` found."""
+    check(
+        len(size) == len(stride),
+        lambda: f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})",
+    )
     return strided(self, size, stride)
 
 

@@ -9,7 +9,8 @@ It is ordinary Python and holds all semantics. The stages are functions in the o
     routing   which value of the call goes where in the kernel's arguments, how results are made and packed
     record    what autograd has to record, and the signatures of the results that follow from it
 
-What is written in place is checked last: autograd's objections come before those of shape and dtype, as in torch. Every
+What is written in place is checked last: autograd's objections come before those of shape and dtype, as in torch, and those
+before a kernel's that lacks the dtype. Every
 stage writes into one `Call`. The executor only carries plans out.
 """
 
@@ -46,5 +47,7 @@ def _through_stages(call: Call) -> Plan:
         attach_recorder(call)
         alert(call)
         check_target(call)
+        if call.answer.refused is not None and call.device.type != "meta":
+            raise call.answer.refused
         give_notice(call)
     return deferred(call)

@@ -84,13 +84,94 @@ o = [t.zeros(2), t.zeros(1)]; t.split_copy(t.ones(3), 2, out=o); o
 a = t.ones(4); t.ops.aten.huber_loss.out(a, a, 0, out=a[1:])
 a = t.ones(4); t.ops.aten.mse_loss.out(a, t.zeros(4), 0, out=a)
 """
+NUMBERS = """
+t.histc(t.tensor(1e30))
+t.histc(t.tensor([1e30, 1e30]), 3)
+t.poisson(t.tensor([inf, 1e30]))
+t.poisson(t.tensor([1e18, 1e19], dtype=t.float64))
+t.binomial(t.tensor([inf]), t.tensor([.5]))
+t.binomial(t.tensor([3e38]), t.tensor([1e-45]))
+t.isclose(t.ones(2), t.ones(2), nan, 0)
+t.allclose(t.ones(2), t.ones(2), 0, nan)
+t.linspace(-.5, 4, 4, dtype=t.uint8)
+t.linspace(1e300, 0, 1, dtype=t.complex64)
+t.linspace(0, 70000, 4, dtype=t.half)
+t.linspace(1e300, 0, 1, dtype=t.half)
+t.linspace(3, -3, 3, dtype=t.uint8)
+t.linspace(nan, 3, 3, dtype=t.int64)
+t.logspace(1, 1.5, 1, -1., dtype=t.uint8)
+t.logspace(-3, 1e300, 3)
+t.tensor(4, dtype=t.uint8).clamp_min(-1)
+t.tensor([4, -9], dtype=t.int8).clamp(-7, 3)
+t.tensor([inf, 2.]).clamp(max=inf)
+F.hardtanh(t.tensor(0, dtype=t.uint8))
+F.hardtanh(t.tensor([0, 7], dtype=t.uint8), 1, 3)
+t.tensor([3, -2]).pow(2)
+"""
+SHAPES = """
+t.nn.functional.adaptive_avg_pool2d(t.ones(1, 3, 0, 1), (1, 1))
+t.nn.functional.adaptive_avg_pool2d(t.ones(4, 4), (1, 1))
+t.nn.functional.adaptive_avg_pool3d(t.ones(4, 4), 1)
+t.nn.functional.adaptive_avg_pool3d(t.ones(4, 4, 4), 1)
+t.nn.functional.avg_pool3d(t.zeros(1, 1, 1, 1), 2, ceil_mode=True)
+t.normal(t.ones(1), 1., out=t.ones(2))
+t.normal(t.ones(3), 1., out=t.ones(2))
+t.normal(t.ones(3), 1., out=t.ones(2, 3))
+t.ops.aten._reshape_alias.default(t.ones(4), [2, 2], [1])
+t._pad_packed_sequence(t.ones(3, 3), t.tensor([1, 0], dtype=t.int32), False, 1, 0)
+t._pad_packed_sequence(t.ones(3, 3), t.tensor([], dtype=t.int64), False, 1, 0)
+t.segment_reduce(t.ones(5), 'sum', offsets=t.tensor([0, 2, 1]))
+t.segment_reduce(t.ones(5), 'sum', lengths=t.tensor([-1, 6]), unsafe=True)
+F.scaled_dot_product_attention(t.ones(0, 5, 5), t.ones(0, 3, 5, 5), t.ones(3, 5, 5))
+F.scaled_dot_product_attention(t.ones(2, 0, 3), t.ones(2, 4, 3), t.ones(2, 4, 1))
+F.scaled_dot_product_attention(t.ones(2, 2, 3), t.ones(2, 3), t.ones(2, 1), enable_gqa=True)
+t.linalg.vander(t.ones(2, 3, dtype=t.complex32))
+"""
+OVERLOADS = """
+t.ops.aten._foreach_add_.Scalar([t.ones(2)], 1)
+t.ops.aten.topk.values(t.ones(3), 1, values=t.ones(0), indices=t.ones(0).long())
+t.ops.aten.rand.out([2, 3], out='a')
+t.ops.aten.ceil.out([1, 2], out=t.ones(2))
+t.ops.aten.col2im.out(t.ones(4), 4, (2, 2), 1, [4, 3], [1, 1], out=t.ones(2))
+t.ops.aten.special_modified_bessel_i0.default(t.ones(2), out=1)
+"""
+ORDER = """
+t.ops.aten.igamma.out(t.ones(2), t.ones(2, dtype=t.complex64), out=t.ones(2))
+t.bitwise_left_shift(t.ones(2), t.ones(3))
+t.ones(3).lcm_(t.ones(2))
+t.ones(1).expand(3).lcm_(t.ones(3))
+t.lcm(t.ones(3), t.ones(3))
+t.lcm(t.ones(3, device='meta'), t.ones(3, device='meta')).shape
+t.hypot(t.ones(3).int(), t.ones(3).int())
+"""
+RESIZED = """
+F.interpolate(image(2, 3), scale_factor=1.2)
+F.interpolate(image(4, 3), scale_factor=1.3)
+F.interpolate(image(4, 3), scale_factor=2.2)
+F.interpolate(image(4, 3), scale_factor=1.3, mode='nearest-exact')
+F.interpolate(image(2, 3), scale_factor=1.2, mode='bilinear')
+F.interpolate(image(2, 3), scale_factor=1.2, mode='bicubic')
+F.interpolate(image(2, 3).byte(), scale_factor=1.2, mode='bicubic')
+F.interpolate(image(4, 3), scale_factor=1.3, mode='bicubic')
+F.interpolate(image(4, 3), scale_factor=1.3, mode='bilinear', antialias=True)
+F.interpolate(image(3, 4).byte(), scale_factor=1.3, mode='bilinear', antialias=True)
+F.interpolate(image(2, 3), scale_factor=1.2, mode='bicubic', antialias=True)
+x = image(4, 3).requires_grad_(); F.interpolate(x, scale_factor=1.3).sum().backward(); x.grad
+x = image(4, 3).requires_grad_(); F.interpolate(x, scale_factor=1.3, mode='bicubic').sum().backward(); x.grad
+x = image(3, 3).requires_grad_(); F.interpolate(x, scale_factor=1.3, mode='bilinear', antialias=True).sum().backward(); x.grad
+"""
 
 
 def last(program: str, library: Any) -> Any:
     def leaf(*values: float) -> Any:
         return library.tensor(values, dtype=library.float32).requires_grad_()
 
-    scope = {"t": library, "F": library.nn.functional, "leaf": leaf, "nan": float("nan"), "inf": float("inf")}
+    def image(rows: int, columns: int) -> Any:
+        return (library.arange(2.0 * rows * columns) ** 2 % 97).reshape(1, 2, rows, columns)
+
+    library.manual_seed(0)
+    scope = {"t": library, "F": library.nn.functional, "leaf": leaf, "image": image}
+    scope |= {"nan": float("nan"), "inf": float("inf")}
     *setup, call = program.split("; ")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -99,7 +180,10 @@ def last(program: str, library: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "program", "".join((NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES)).strip().splitlines()
+    "program",
+    "".join((NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES, NUMBERS, SHAPES, OVERLOADS, ORDER, RESIZED))
+    .strip()
+    .splitlines(),
 )
 def test_is_as_in_torch(program: str) -> None:
     expected = call_for_error(lambda: last(program, torch))
