@@ -98,7 +98,9 @@ class Recorder:
         self.arguments = {name for formula in entry.formulas for name in formula.parameters} - passed
         self.saves = tuple(layout.saves)
         kinds = {save.kind for save in self.saves}
-        self.saves_tensors = bool(kinds & {SaveKind.TENSOR, SaveKind.LIST, SaveKind.RESULT})
+        self.saves_tensors = bool(kinds & {SaveKind.TENSOR, SaveKind.LIST, SaveKind.RESULT}) or self._reads_number(
+            wanted
+        )
         kept = [save.source for save in self.saves if save.kind is SaveKind.TENSOR]
         self.needs_self_copy = wanted.written and wanted.sources[0] in kept
         plain = not wanted.written and wanted.mode.saved_hooks is not True
@@ -107,6 +109,15 @@ class Recorder:
         self.plain_saves = tuple(save.source for save in self.saves) if plain and kinds <= {SaveKind.TENSOR} else None
 
     check = staticmethod(check_inplace)
+
+    def _reads_number(self, wanted: PlanRequest) -> bool:
+        """Return whether a formula reads a number given for a tensor: torch makes a tensor of it, and that is freed, too."""
+        return any(
+            argument.type.kind == "Tensor"
+            and argument.name in self.arguments
+            and isinstance(value, (int, float, complex))
+            for argument, value in zip(wanted.row.schema.arguments, wanted.values, strict=False)
+        )
 
     def before(self, flat: tuple[Any, ...]) -> Any:
         """Ahead of a write: refuse what torch refuses; return the edges, and a copy of `self` if a formula needs it."""

@@ -18,7 +18,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..schema import Argument, EnumName, Schema
 from .messages import type_name
-from .parameter import INT64, check_scalar, enum_value, is_index, is_number, is_tensor_like, read_number
+from .parameter import INT64, check_scalar, enum_value, is_index, is_number, is_tensor_like, plain_number, read_number
 from .signature import Parsed
 from .tables import NUMBERS_AS_TENSORS
 
@@ -158,6 +158,8 @@ def _cast_item(kind: str, value: Any) -> Any:
             if type(value) is int:
                 check_scalar(value)
             return value
+        if isinstance(value, (int, float, complex)):
+            return plain_number(value)
         raise _MismatchError(f"Cast error details: Cannot cast {value} to number")
     if kind in ("int", "SymInt"):
         if isinstance(value, bool) or (type(value) is int and value in INT64):

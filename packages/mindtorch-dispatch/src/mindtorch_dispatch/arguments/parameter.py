@@ -245,9 +245,24 @@ def _number(parameter: Parameter, value: TensorOrScalar) -> Any:
     if isinstance(value, TensorBase):
         # A Tensor parameter that also takes numbers gets the tensor itself.
         return value if parameter.kind == "Tensor" else Converted(read_number(value), True)
-    if type(value) is int and parameter.kind in ("Scalar", "Tensor"):
+    kind = type(value)
+    if kind is int and parameter.kind in ("Scalar", "Tensor"):
         check_scalar(value)
-    return Converted(value.item()) if isinstance(value, (np.number, np.bool_)) else value
+    return value if kind in _NUMBERS else Converted(plain_number(value))
+
+
+_NUMBERS = frozenset((int, float, bool, complex))
+
+
+def plain_number(value: Any) -> Any:
+    """Return a number of numpy, or of a class derived from one of Python's, as Python's own; any other value as it is."""
+    if isinstance(value, (np.number, np.bool_)):
+        return value.item()
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, int):
+        return int.__index__(value)
+    return complex.__complex__(value) if isinstance(value, complex) else value
 
 
 def check_scalar(value: int) -> None:
@@ -315,7 +330,7 @@ def _numbers(parameter: Parameter, value: Sequence[float]) -> Any:
     for item in value:
         if type(item) is int:
             check_scalar(item)
-    return Converted(tuple(item.item() if isinstance(item, (np.number, np.bool_)) else item for item in value))
+    return Converted(tuple(item if type(item) in _NUMBERS else plain_number(item) for item in value))
 
 
 def _tensors(parameter: Parameter, value: Sequence[Tensor]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,6 +63,14 @@ def _bound(value: Any) -> int | None:
 
 def _is_int(value: Any) -> bool:
     return type(value) is int or (isinstance(value, (int, np.integer)) and type(value) is not bool)
+
+
+def _position(value: Any) -> int | None:
+    """Return what `__index__` gives; None for an object without one, or whose own fails."""
+    try:
+        return operator.index(value)
+    except Exception:  # noqa: BLE001 - torch tells of the object, not of what its method raised
+        return None
 
 
 def _is_sequence(value: Any) -> bool:
@@ -182,6 +191,8 @@ class _Walk:
             self._tensor(item, place)
         elif _is_sequence(item):
             self._tensor(index_tensor(item), place)
+        elif (position := _position(item)) is not None:
+            self.result = _select_at(self.result, self.dim, position, place)
         else:
             raise IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "

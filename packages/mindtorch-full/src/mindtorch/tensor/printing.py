@@ -211,7 +211,7 @@ def _node_name(tensor: Any) -> str | None:
         made = tensor.grad_fn
     except RuntimeError:
         return "Invalid"
-    return None if made is None else str(made.name())
+    return None if made is None else str(made.name()).rpartition("::")[2]
 
 
 def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) -> str:

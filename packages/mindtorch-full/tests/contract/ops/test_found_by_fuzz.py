@@ -144,6 +144,30 @@ t.lcm(t.ones(3), t.ones(3))
 t.lcm(t.ones(3, device='meta'), t.ones(3, device='meta')).shape
 t.hypot(t.ones(3).int(), t.ones(3).int())
 """
+NUMBERS_OF_CLASSES = """
+class S(float): pass; t.ones(2) * S(3.)
+class S(float): pass; t.add(t.ones(2), S(3.), alpha=S(2))
+class S(int): pass; S(3) - t.ones(2)
+class S(complex): pass; t.ones(2) * S(3)
+class S(float): pass; t.ops.aten.mul.Scalar(t.ones(2), S(3))
+class S(float): pass; t.where(t.tensor([True, False]), S(2), t.ones(2))
+class S(float): pass; t.ones(2).clamp(S(0), S(.5))
+class S(float): __float__ = None; t.ones(2) * S(3.)
+class S: __index__ = lambda self: 1; t.arange(9).view(3, 3)[S(), S()]
+class S: __index__ = lambda self: 1; x = t.arange(3); x[S()] = 5; x
+class S: __index__ = lambda self: 9; t.ones(3, 3)[:, S()]
+class S: __index__ = lambda self: [].a; t.ones(3, 3)[S(), 0]
+"""
+TWICE = """
+x = leaf(1, 2); y = x * 2; y.sum().backward(); y.sum().backward()
+x = leaf(1, 2); y = (2.5 * x).sum(); y.backward(); y.backward()
+x = leaf(1, 2); y = (x / 2).sum(); y.backward(); y.backward()
+x = leaf(1, 2); y = (x * 2).sum(); y.backward(retain_graph=True); y.backward(); x.grad
+x = leaf(1, 2); y = (x + 2).sum(); y.backward(); y.backward(); x.grad
+x = leaf(1, 2); y = (2 - x).sum(); y.backward(); y.backward(); x.grad
+x = leaf(1, 2); y = t.ops.aten.mul.Scalar(x, 2).sum(); y.backward(); y.backward(); x.grad
+x = leaf(1, 2) * 1; v = x[1:]; v.mul_(3); repr(x)
+"""
 RESIZED = """
 F.interpolate(image(2, 3), scale_factor=1.2)
 F.interpolate(image(4, 3), scale_factor=1.3)
@@ -175,13 +199,29 @@ def last(program: str, library: Any) -> Any:
     *setup, call = program.split("; ")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exec("; ".join(setup), scope)
+        for line in setup:
+            exec(line, scope)
         return eval(call, scope)
 
 
 @pytest.mark.parametrize(
     "program",
-    "".join((NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES, NUMBERS, SHAPES, OVERLOADS, ORDER, RESIZED))
+    "".join(
+        (
+            NOT_DIFFERENTIABLE,
+            GRADIENTS,
+            LEAVES,
+            ARGUMENTS,
+            WRITES,
+            NUMBERS,
+            SHAPES,
+            OVERLOADS,
+            ORDER,
+            NUMBERS_OF_CLASSES,
+            TWICE,
+            RESIZED,
+        )
+    )
     .strip()
     .splitlines(),
 )
