@@ -82,17 +82,13 @@ def ormqr(self: Spec, input2: Spec, input3: Spec, left: bool = True, transpose: 
     check(input3.ndim >= 2, lambda: f"{name}: other must have at least 2 dimensions.")
     side = -2 if left else -1
     check(
-        input3.shape[side] >= input2.shape[-1],
-        lambda: f"{name}: other.shape[{side}] must be greater than or equal to tau.shape[-1]",
+        input3.shape[side] == self.shape[-2],
+        lambda: f"{name}: other.shape[{side}] must be equal to input.shape[-2]",
     )
     inner = min(input3.shape[side], self.shape[-1])
     check(
         inner == input2.shape[-1],
         lambda: f"{name}: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])",
-    )
-    check(
-        input3.shape[side] == self.shape[-2],
-        lambda: f"{name}: other.shape[{side}] must be equal to input.shape[-2]",
     )
     check(
         self.ndim - input2.ndim == 1,

@@ -33,7 +33,7 @@ def _bound(value: Any, dtype: Dtype) -> Any:
 
 
 def _range_bounds(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype) -> tuple[Any, Any, Any]:
-    check(step != 0, lambda: "step must be nonzero")
+    check(step != 0 and step == step, lambda: "step must be nonzero")
     first, last, stride = (_bound(value, dtype) for value in (start, end, step))
     check(stride != 0, lambda: "step must be nonzero", ValueError)
     check(
@@ -47,8 +47,16 @@ def _range_bounds(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype) -> tup
     return first, last, stride
 
 
+def _ratio(first: Any, last: Any, stride: Any) -> float:
+    """Return how many steps there are; torch's error where no number says it."""
+    ratio = (last - first) / stride
+    check(math.isfinite(ratio), lambda: "invalid size, possible overflow?")
+    return float(ratio)
+
+
 def _counted(first: Any, last: Any, stride: Any, length: int, dtype: Dtype, device: Device) -> Outputs:
     """The answer of a range; the kernel of an integral dtype counts in whole numbers."""
+    check(length < 2**63, lambda: "invalid size, possible overflow?")
     whole = not dtype.is_floating_point
     values = tuple(int(value) if whole and math.isfinite(value) else value for value in (first, last, stride))
     return Outputs(Spec.of(dtype, device, (max(length, 0),)), values=values)
@@ -65,7 +73,7 @@ def _arange(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype | None, devic
         NotImplementedError,
     )
     first, last, stride = _range_bounds(start, end, step, dtype)
-    length = -((first - last) // stride) if dtype is int64 else math.ceil((last - first) / stride)
+    length = -((first - last) // stride) if dtype is int64 else math.ceil(_ratio(first, last, stride))
     return _counted(first, last, stride, length, dtype, device)
 
 
@@ -78,7 +86,7 @@ def _range(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype | None, device
     )
     dtype = dtype or get_default_dtype()
     first, last, stride = _range_bounds(start, end, step, dtype)
-    return _counted(first, last, stride, int((last - first) / stride) + 1, dtype, device or get_default_device())
+    return _counted(first, last, stride, int(_ratio(first, last, stride)) + 1, dtype, device or get_default_device())
 
 
 @counting_rule

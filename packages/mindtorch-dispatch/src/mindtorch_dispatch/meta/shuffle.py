@@ -24,6 +24,11 @@ def pixel_shuffle(self: Spec, upscale_factor: int) -> Spec:
     *batch, channels, height, width = self.shape
     square = upscale_factor * upscale_factor
     check(
+        square < 2**63,
+        lambda: f"upscale factor is too large, (upscale_factor)^2 overflowed: upscale_factor={upscale_factor}",
+        ValueError,
+    )
+    check(
         channels % square == 0,
         lambda: (
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "

@@ -61,6 +61,7 @@ def sparse_coo_tensor(
         given_indices = given_indices.to(int64)
     options = {"dtype": dtype, "device": device, "is_coalesced": is_coalesced}
     if size is None:
+        _check_negative(given_indices)
         made = aten.sparse_coo_tensor.indices(given_indices, given_values, **options)
     else:
         made = aten.sparse_coo_tensor.indices_size(given_indices, given_values, list(size), **options)
@@ -71,13 +72,17 @@ def sparse_coo_tensor(
     return made.requires_grad_() if requires_grad and not made.requires_grad else made
 
 
-def _check_range(indices: Any, size: Any) -> None:
-    if indices.numel() == 0:
-        return
-    if indices.min() < 0:
+def _check_negative(indices: Any) -> None:
+    if indices.device.type != "meta" and indices.ndim == 2 and indices.numel() and indices.min() < 0:
         raise RuntimeError(
             "found negative index " + str(indices.min().item()) + " for dim " + _place(indices, indices < 0)
         )
+
+
+def _check_range(indices: Any, size: Any) -> None:
+    if indices.numel() == 0:
+        return
+    _check_negative(indices)
     for dim, largest in enumerate(aten.amax(indices, [1]).tolist()):
         if largest >= size[dim]:
             raise RuntimeError(

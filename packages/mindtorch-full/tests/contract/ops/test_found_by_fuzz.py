@@ -144,6 +144,17 @@ t.lcm(t.ones(3), t.ones(3))
 t.lcm(t.ones(3, device='meta'), t.ones(3, device='meta')).shape
 t.hypot(t.ones(3).int(), t.ones(3).int())
 """
+RANGES = """
+t.arange(0, 1e30)
+t.arange(0, 1, 1e-300)
+t.arange(0, 5, nan)
+t.arange(0, 1e300, 1e-300)
+t.arange(4, 1e38, 2, out=t.ones(0))
+t.sparse_coo_tensor(t.tensor([[-5]]), t.ones(1))
+t.sparse_coo_tensor(t.tensor([[1, 2], [3, -1]]), t.ones(2))
+t.ormqr(t.ones(3, 3), t.ones(7), t.ones(3, 3))
+F.pixel_shuffle(t.ones(1, 4, 2, 2), 2**32)
+"""
 NUMBERS_OF_CLASSES = """
 class S(float): pass; t.ones(2) * S(3.)
 class S(float): pass; t.add(t.ones(2), S(3.), alpha=S(2))
@@ -204,27 +215,13 @@ def last(program: str, library: Any) -> Any:
         return eval(call, scope)
 
 
-@pytest.mark.parametrize(
-    "program",
-    "".join(
-        (
-            NOT_DIFFERENTIABLE,
-            GRADIENTS,
-            LEAVES,
-            ARGUMENTS,
-            WRITES,
-            NUMBERS,
-            SHAPES,
-            OVERLOADS,
-            ORDER,
-            NUMBERS_OF_CLASSES,
-            TWICE,
-            RESIZED,
-        )
-    )
-    .strip()
-    .splitlines(),
-)
+ALL = (
+    NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES, NUMBERS, SHAPES, OVERLOADS, ORDER, NUMBERS_OF_CLASSES, TWICE,
+    RESIZED, RANGES,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("program", "".join(ALL).strip().splitlines())
 def test_is_as_in_torch(program: str) -> None:
     expected = call_for_error(lambda: last(program, torch))
     if expected is None:
