@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import recorder
+from processes import Outcomes, command, handed_on, outcomes_of
 from sources import HERE, infrastructure, internals, tests
-
-Outcomes = dict[str, dict[str, str]]
-_CRASHES = 20  # a file that ends its process more often is given up
 
 
 def _environment(name: str, record: Path, shard: str, ids: Path | None, proxy: bool, timeout: int) -> dict[str, str]:
@@ -34,14 +30,7 @@ def _environment(name: str, record: Path, shard: str, ids: Path | None, proxy: b
         path.append(str(infrastructure()))
         environment["MINDTORCH_TORCH_PATH"] = str(infrastructure())
     environment["PYTHONPATH"] = os.pathsep.join(path)
-    if proxy:
-        # What the tests start as programs of their own has to find the same torch.
-        code = "import os; from mindtorch_proxy.environment import hand_on; hand_on(os.environ); print(os.environ['PYTHONPATH'])"
-        handed = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-        )
-        environment |= {"PYTHONPATH": handed.stdout.strip(), "MINDTORCH": "1"}
-    return environment
+    return handed_on(environment) if proxy else environment
 
 
 def run_file(
@@ -60,11 +49,7 @@ def run_file(
     folder = tests()
     if folder is None or infrastructure() is None:
         raise RuntimeError("PyTorch's tests are not here; `fetch --torch PYTHON` brings them")
-    command = [sys.executable, "-m", "pytest", "--noconftest", "-q", "-p", "no:cacheprovider", "-p", "recorder"]
-    if proxy:
-        command += ["-p", "mindtorch_proxy.pytest_plugin"]
-    command += ["--timeout", str(timeout), "--tb", "short", "-o", "addopts="]
-    command += ["--continue-on-collection-errors", name]
+    line = command(timeout, "--continue-on-collection-errors", name, proxy=proxy)
     with tempfile.TemporaryDirectory() as scratch:
         record = Path(scratch) / "record.jsonl"
         record.touch()
@@ -75,16 +60,7 @@ def run_file(
         environment = _environment(name, record, shard, wanted, proxy, timeout)
         if size and ids is None:
             environment[recorder.SAMPLE] = str(size)
-        outcomes: Outcomes = {}
-        for _ in range(_CRASHES):
-            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-            outcomes, running = recorder.read(record)
-            if running is None:
-                break
-            reason = f"the process ended with {done.returncode}"
-            with record.open("a") as held:
-                held.write(f'{{"test": "{running}", "status": "fail", "reason": "{reason}"}}\n')
-            outcomes[running] = {"status": "fail", "reason": reason}
+        outcomes, done = outcomes_of(line, folder, environment, record)
     if not outcomes:
         raise RuntimeError(f"no test of {name} ran:\n{done.stdout[-4000:]}\n{done.stderr[-2000:]}")
     return outcomes

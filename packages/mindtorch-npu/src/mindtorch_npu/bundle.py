@@ -38,13 +38,17 @@ LOG_FOLDER = Path("~/ascend/log")
 TAIL = 1 << 16
 LOGS = 20
 SECONDS = 8.0
-HEALTH_SECONDS = 6.0
+HEALTH_SECONDS, ANSWER_SECONDS = 6.0, 4.0
+"""So long a command of the report waits for a device; it has to say so before it is given up itself."""
 
 
 def _said(command: tuple[str, ...]) -> str:
     line = [sys.executable, "-m", "mindtorch_npu", *command, "--json"]
     try:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
+        limit = {"MINDTORCH_NPU_TIMEOUT": str(ANSWER_SECONDS)}
+        done = subprocess.run(
+            line, capture_output=True, text=True, timeout=SECONDS, check=False, env={**os.environ, **limit}
+        )
     except subprocess.TimeoutExpired:
         return json.dumps({"error": f"no answer within {SECONDS:g} s"})
     return done.stdout or json.dumps({"error": done.stderr[-2000:], "status": done.returncode})

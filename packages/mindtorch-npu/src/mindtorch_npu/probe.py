@@ -3,6 +3,7 @@ process, does not take the asking program with it. `python -m mindtorch_npu.prob
 """
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -11,7 +12,7 @@ from types import ModuleType
 from mindtorch_npu.acl import codes, loader
 from mindtorch_npu.acl.errors import AclError, check
 
-TIMEOUT_S = 8.0
+TIMEOUT_S = float(os.environ.get("MINDTORCH_NPU_TIMEOUT", "8.0"))
 
 
 @dataclass(frozen=True)

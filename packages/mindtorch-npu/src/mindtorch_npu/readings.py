@@ -17,7 +17,7 @@ from mindtorch_npu.acl import loader
 from mindtorch_npu.workers import ECC, FAILURE, FULL, HUNG, UNKNOWN, WELL, indices, together
 
 TOOL = "npu-smi"
-TIMEOUT_S = 6.0
+TIMEOUT_S = float(os.environ.get("MINDTORCH_NPU_TIMEOUT", "6.0"))
 """The tool answers at once, or not at all."""
 TOPICS = ("usages", "memory", "temp", "power", "ecc", "health", "proc-mem")
 FIELDS = {

@@ -16,7 +16,7 @@ from typing import Any
 from mindtorch_npu import runtime
 from mindtorch_npu.acl import loader
 
-TIMEOUT_S = 8.0
+TIMEOUT_S = float(os.environ.get("MINDTORCH_NPU_TIMEOUT", "8.0"))
 """A command answers within ten seconds, whatever the devices do."""
 VISIBLE_DEVICES = "ASCEND_RT_VISIBLE_DEVICES"
 WELL, UNKNOWN, FAILURE, HUNG, FULL, ECC = "ok", "unknown", "failure", "hung", "full", "ecc"

@@ -134,6 +134,13 @@ def test_the_endpoint_answers_prometheus(monkeypatch):
         thread.join()
 
 
+def test_how_long_a_command_waits_can_be_said(monkeypatch):
+    monkeypatch.setenv("MINDTORCH_NPU_TIMEOUT", "2.5")
+    status, found = command("memory", trouble="hung=1")
+    assert status == 2
+    assert "within 2.5 s" in found["devices"][1]["error"]
+
+
 def test_the_report_is_one_archive(tmp_path):
     output = tmp_path / "report.tar.gz"
     status, found = command("report", "--output", str(output), trouble="ecc=0")

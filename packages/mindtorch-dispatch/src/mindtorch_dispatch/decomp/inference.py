@@ -35,7 +35,8 @@ def infer_attention(
         seen = (_part(one, place, rows, columns) for one in (pse, mask))
         added, given = seen
         hidden = _hidden(q, given, mode, rows, columns, before, after)
-        out, largest, sums = attention(*(aten.unsqueeze(x, 0) for x in (q, k, v)), added, hidden, None, scale, 1.0)
+        q, k, v = (aten.unsqueeze(x, 0) for x in (q, k, v))
+        out, largest, sums = attention(q, k, v, added, hidden, None, scale, 1.0)
         total = aten.add(aten.log(sums), largest)
         made.append((aten.select(out, 0, 0), aten.slice(aten.select(total, 0, 0), 2, 0, 1)))
     out = _joined([one for one, _ in made], layout, query, heads)

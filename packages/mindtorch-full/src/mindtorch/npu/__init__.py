@@ -11,6 +11,7 @@ if importlib.util.find_spec("mindtorch_npu") is None:
 from mindtorch._errors import OutOfMemoryError
 from mindtorch._submodules import offer
 from mindtorch.npu import aclnn, amp, extras, graphs, memory, mstx, nvtx, options, random, streams
+from mindtorch.npu._recovery import restart_device
 from mindtorch.npu._versions import (  # noqa: F401 - torch_npu has them
     get_cann_version,
     get_soc_version,
@@ -207,6 +208,7 @@ __all__ = [
     "nvtx",
     "power_draw",
     "random",
+    "restart_device",
     "set_device",
     "set_sync_debug_mode",
     "streams",
@@ -219,7 +221,6 @@ __all__ = [
 offer(
     globals(),
     {
-        "_recovery": "restart_device stop_device",
         "autocast_utils": (
             "get_amp_supported_dtype get_autocast_dtype is_autocast_enabled set_autocast_dtype set_autocast_enabled"
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
@@ -32,7 +32,6 @@ __all__ = [
     "is_support_inf_nan",
     "matmul",
     "npu_check_overflow",
-    "restart_device",
     "set_aoe",
     "set_compile_mode",
     "set_deterministic_level",
@@ -389,12 +388,6 @@ def stop_device(device_id: int) -> int:
     """Let all that a device has to do be dropped; 0 when that went well."""
     code = _resources("device_task_abort")(_device(device_id), 0)
     return int(code)
-
-
-def restart_device(device_id: int, rebuild_all_resources: bool = False) -> NoReturn:
-    """Let a stopped device go on; raises, its streams and memory would have to be made anew."""
-    _device(device_id)
-    raise NotImplementedError("torch.npu.restart_device: start the process anew")
 
 
 adopt(globals())

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from typing import Any
 
-from mindtorch_npu import tracing
+from mindtorch_npu import damage, tracing
 
 SKIPPED = "mindtorch_npu/allocator"
 _TOLD = {"alloc": "memory_allocation", "free_requested": "memory_deallocation"}
@@ -55,6 +55,7 @@ class History:
         """Record one entry, and tell the listener of the memory that a program gets and gives back."""
         if action in _TOLD:
             tracing.tell(_TOLD[action], address)
+            damage.written(address)
         if not self.enabled or action in self.skip:
             return
         place = "device_free" if action == "oom" else "addr"

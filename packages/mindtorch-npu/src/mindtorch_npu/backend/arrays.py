@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_npu import runtime, switches, tracing
+from mindtorch_npu import damage, runtime, switches, tracing
 from mindtorch_npu.acl.errors import check
 from mindtorch_npu.acl.recording import recorded
 from mindtorch_npu.allocator import allocator_of, allocators
@@ -150,6 +150,8 @@ def copy_bytes(target: int, source: int, size: int, kind: int, device: int, non_
     if recorded and kind == D2H and not non_blocking:  # refused before the recording has a copy to memory that goes
         check(acl.rt.synchronize_stream(stream), "acl.rt.synchronize_stream", acl)
     check(acl.rt.memcpy_async(target, size, source, size, kind, stream), "acl.rt.memcpy_async", acl)
+    if kind != D2H:
+        damage.written(target)
     if kind == D2D:
         return
     here, host = source if kind == H2D else target, host_allocator()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_npu import runtime, switches, tracing
+from mindtorch_npu import damage, runtime, switches, tracing
 from mindtorch_npu.acl.errors import check
 from mindtorch_npu.aclnn import signatures
 from mindtorch_npu.allocator import allocator_of
@@ -247,6 +247,8 @@ def launch(name: str, arguments: Sequence[Any], *, shape_of: int | None = None) 
     Raises AclError when the operator refuses, MissingOperatorError when the libraries lack it.
     """
     operator = operator_of(name)
+    if damage.checking["on"]:
+        damage.check(name, arguments, fitting_of(name).written)
     later: Sequence[tuple[Any, Any]] = ()
     again = None if shape_of is not None or switches.blocking else operator.again(arguments)
     if again:

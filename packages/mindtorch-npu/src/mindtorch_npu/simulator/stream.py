@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from mindtorch_npu.simulator.faults import DeviceFault
@@ -222,7 +223,7 @@ class Stream:
     def wait_event(self, event: Event) -> None:
         """Let later tasks wait for the event's present recording."""
         if event.signal is not None:
-            self.enqueue(lambda signal=event.signal: _passed(signal))
+            self.enqueue(partial(_passed, event.signal))
             return
         mark = event.mark
         if mark is not None and (mark.recording is not None or self.recording is not None):
