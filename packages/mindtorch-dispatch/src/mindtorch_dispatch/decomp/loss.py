@@ -47,7 +47,7 @@ def nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | None, reduction: 
     check(ndim >= 1, lambda: f"Expected 1 or more dimensions (got {ndim})", ValueError)
     check(
         ndim == 1 or (len(target.shape) > 0 and shape[0] == target.shape[0]),
-        lambda: f"Expected input batch_size ({shape[0]}) to match target batch_size ({target.shape[0]}).",
+        lambda: f"Expected input batch_size ({shape[0]}) to match target batch_size ({(*target.shape, 0)[0]}).",
         ValueError,
     )
     if ndim <= 2:

@@ -7,9 +7,9 @@ from typing import Any
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.finfo import finfo
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import broadcast_shapes, preserved_strides
+from mindtorch_storage.strides import broadcast_pair, broadcast_shapes, preserved_strides
 
-from .checks import check, wrap_dim
+from .checks import check, shape_text, wrap_dim
 from .pointwise import DEFAULT, checked, pointwise, promoted
 from .rule import MetaRule, Outputs, meta_rule
 from .support import BOOL_NAMES, COMPLEX, limited
@@ -142,7 +142,20 @@ def glu(self: Spec, dim: int = -1) -> Outputs:
 @meta_rule(out=True)
 def glu_backward(grad_output: Spec, self: Spec, dim: int) -> Outputs:
     """Gradient of `glu`."""
-    return Outputs(self.contiguous(), values=(grad_output, self, wrap_dim(dim, self.ndim)))
+    check(self.ndim > 0, lambda: "glu does not support 0-dimensional tensors")
+    wrapped = wrap_dim(dim, self.ndim)
+    extent = self.shape[wrapped]
+    check(
+        extent % 2 == 0,
+        lambda: f"Halving dimension must be even, but dimension {wrapped} is size {extent}",
+    )
+    half = (*self.shape[:wrapped], extent // 2, *self.shape[wrapped + 1 :])
+    made = tuple(broadcast_pair(half, grad_output.shape))
+    check(
+        made == half,
+        lambda: f"output with shape {shape_text(half)} doesn't match the broadcast shape {shape_text(made)}",
+    )
+    return Outputs(self.contiguous(), values=(grad_output, self, wrapped))
 
 
 @meta_rule()

@@ -105,6 +105,14 @@ def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{shape_text(shape)}' is invalid for input of size {numel}")
 
 
+def check_real(value: object) -> None:
+    """Raise torch's error for a complex number where a double is read from a Scalar."""
+    check(
+        not isinstance(value, complex) or value.imag == 0,
+        lambda: "value cannot be converted to type double without overflow",
+    )
+
+
 def is_number(value: object) -> bool:
     """True for a Python number (bool included)."""
     return isinstance(value, (int, float, complex))

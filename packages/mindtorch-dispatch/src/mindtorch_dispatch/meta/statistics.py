@@ -10,7 +10,7 @@ from mindtorch_storage.spec import Spec
 
 from ..apart import ANYWHERE, ELEMENTWISE, WHOLLY, Apart
 from ..typing import Scalar
-from .checks import check, wrap_dim, wrap_dims
+from .checks import check, check_real, wrap_dim, wrap_dims
 from .extremum import check_kernel, one_dim, unless_number
 from .reduce import check_not_empty, reduced
 from .rule import MetaRule, Outputs
@@ -27,6 +27,7 @@ def spread(name: str) -> MetaRule:
 
     def rule(self: Spec, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Outputs:
         dims = _dims_of_spread(self, dim, "std and var")
+        check_real(correction)
         values = (self, dims, 1 if correction is None else correction, keepdim)
         return Outputs(reduced(self, dims, keepdim, self.dtype.to_real()), values=values)
 
@@ -41,6 +42,7 @@ def moments(name: str) -> MetaRule:
     ) -> Outputs:
         dims = _dims_of_spread(self, dim, name)
         specs = (reduced(self, dims, keepdim, self.dtype.to_real()), reduced(self, dims, keepdim, self.dtype))
+        check_real(correction)
         return Outputs(specs, values=(self, dims, 1 if correction is None else correction, keepdim))
 
     return MetaRule(rule)

@@ -31,12 +31,29 @@ def copy_into(target: TensorBase, value: TensorBase) -> TensorBase:
     return target
 
 
+_OUT_NAMES = {
+    "unbind_copy": "unbind_copy_int_out", "split_copy": "split_copy_Tensor_out()",
+    "split_with_sizes_copy": "split_with_sizes_copy_out",
+}  # fmt: skip
+"""What torch calls the forms that write into a list."""
+
+
+def _check_count(row: OpRow, given: int, made: int) -> None:
+    """Raise torch's error for an `out=` list of another length than the results have."""
+    check(
+        given == made,
+        lambda: f"{_OUT_NAMES.get(row.packet, row.packet)} expected an out= argument of size {made}, got size {given}",
+    )
+
+
 def copy_out(row: OpRow, targets: Any, values: Any) -> Any:
     """Write results into the tensors given as `out=`, resizing them as torch does, and return them.
 
     But for some ops torch gives `out=` to the last of those that are composed, which must not be recorded.
     """
     single = isinstance(targets, TensorBase)
+    if not single:
+        _check_count(row, len(targets), len(values))
     pairs = list(zip((targets,) if single else targets, (values,) if single else values, strict=True))
     if isinstance(row.apart, Apart) and row.apart is not ANYWHERE and row.packet not in COPIED_OUT:
         for target, _ in pairs:  # torch looks before it resizes

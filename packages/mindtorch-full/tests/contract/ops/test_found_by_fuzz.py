@@ -144,6 +144,19 @@ t.lcm(t.ones(3), t.ones(3))
 t.lcm(t.ones(3, device='meta'), t.ones(3, device='meta')).shape
 t.hypot(t.ones(3).int(), t.ones(3).int())
 """
+LEAKED = """
+F.nll_loss(t.ones(3, 2), t.zeros((), dtype=t.long))
+F.cross_entropy(t.ones(3, 2), t.zeros((), dtype=t.long))
+t.ones(3).var(correction=1j)
+t.std_mean(t.ones(3), correction=1j)
+t.unbind_copy(t.ones(3), out=[t.ones(1)])
+t.split_copy(t.ones(3), 2, out=[t.ones(1)])
+t.split_with_sizes_copy(t.ones(3), [1, 2], out=[t.ones(1)])
+t.ops.aten.glu_backward(t.ones(2), t.ones(3), 0)
+t.ops.aten.glu_backward(t.ones(2), t.tensor(1.), 0)
+t.ops.aten.glu_backward(t.ones(2, 3), t.ones(2, 4), 1)
+t.ops.aten.glu_backward(t.ones(2, 2), t.ones(2, 4), 1)
+"""
 RANGES = """
 t.arange(0, 1e30)
 t.arange(0, 1, 1e-300)
@@ -217,7 +230,7 @@ def last(program: str, library: Any) -> Any:
 
 ALL = (
     NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES, NUMBERS, SHAPES, OVERLOADS, ORDER, NUMBERS_OF_CLASSES, TWICE,
-    RESIZED, RANGES,
+    RESIZED, LEAKED, RANGES,
 )  # fmt: skip
 
 
