@@ -144,7 +144,8 @@ def dims_of(output: Sequence[Tensor] | Tensor, dims: Sequence[int | None] | int 
         if dims is None or isinstance(dims, int):
             return [dims] * len(output)
         if type(dims) is type(output) and len(dims) == len(output):
-            return [dims_of(one, dim) for one, dim in zip(output, dims, strict=True)]
+            pairs: list[tuple[Any, int | None]] = list(zip(output, dims, strict=True))
+            return [dims_of(one, dim) for one, dim in pairs]
     elif dims is None or isinstance(dims, int):
         return dims
     raise RuntimeError(

@@ -74,7 +74,8 @@ class _Disabled:
         if not 2 <= len(given) <= 4:
             bound = "at least 2" if len(given) < 2 else "at most 4"
             raise TypeError(f"function takes {bound} arguments ({len(given)} given)")
-        func, _, args, kwargs = (*given, *((), None)[len(given) - 2 :])
+        left_out: tuple[Any, ...] = ((), None)
+        func, _, args, kwargs = (*given, *left_out[len(given) - 2 :])
         with mode_set(function_override=max(ONLY_MODES_OVERRIDE, state.mode.function_override)):
             return func(*args, **(kwargs or {}))
 
@@ -82,7 +83,7 @@ class _Disabled:
         return f"<built-in function {self.__name__}>"
 
 
-disabled_torch_function = _Disabled()
+disabled_torch_function: Callable[..., Any] = _Disabled()
 
 
 def handle(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:

@@ -23,7 +23,7 @@ def _apply_optimizer_in_backward(
     A parameter may get several; they step in the order in which they came. Without `register_hook` nothing steps.
     """
     for param in params:
-        own = vars(param)
+        own: dict[str, Any] = param.__dict__
         own.setdefault("_in_backward_optimizers", []).append(optimizer_class([param], **optimizer_kwargs))
         own.setdefault("_optimizer_classes", []).append(optimizer_class)
         own.setdefault("_optimizer_kwargs", []).append(optimizer_kwargs)

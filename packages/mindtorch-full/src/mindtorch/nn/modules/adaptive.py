@@ -87,7 +87,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         bounds = [0, *self.cutoffs]
         for i in range(len(bounds) - 1):
             low, high = bounds[i], bounds[i + 1]
-            mask = (target >= low) & (target < high)
+            mask: Any = (target >= low) & (target < high)
             rows = mask.nonzero().squeeze()
             if rows.numel() == 0:
                 continue
