@@ -59,7 +59,7 @@ def _check(node: Node, gradients: Sequence[Any]) -> None:
     if not _settings["check_nan"]:
         return
     for index, grad in enumerate(gradients):
-        if grad is not None and bool(aten.any(aten.ne(grad, grad)).item()):
+        if grad is not None and bool(aten._is_any_true(aten.isnan(grad)).item()):
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {index}th output.")
 
 

@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ._hook_iterator import _SnapshotState
+
 _FEEDBACK = "https://github.com/pytorch/data/issues/45"
 
 
@@ -28,7 +30,8 @@ def begin(pipe: Any) -> int:
     """Make every older iterator of the pipe invalid, reset the pipe and return the number of the new one."""
     current = pipe._valid_iterator_id
     pipe._valid_iterator_id = 0 if current is None else current + 1
-    pipe._number_of_samples_yielded = 0
+    if pipe._snapshot_state is not _SnapshotState.Restored:
+        pipe._number_of_samples_yielded = 0
     pipe.reset()
     number: int = pipe._valid_iterator_id
     return number
@@ -71,12 +74,22 @@ class _Checked:
         return getattr(self._source, name)
 
 
+def _forwarded(pipe: Any) -> Any:
+    """Return the iterator that a restored pipe goes on with, once; None of others."""
+    found = pipe._fast_forward_iterator
+    if found is not None:
+        pipe._fast_forward_iterator, pipe._snapshot_state = None, _SnapshotState.Iterating
+    return found
+
+
 def checked_iteration(method: Callable[[Any], Iterator[Any]]) -> Callable[[Any], Iterator[Any]]:
     """Return an `__iter__` that does what `method` does for the newest iterator only."""
     if not inspect.isgeneratorfunction(method):
 
         @functools.wraps(method)
         def wrapped(self: Any) -> Iterator[Any]:
+            if (forwarded := _forwarded(self)) is not None:
+                return forwarded
             source = method(self)
             return source if isinstance(source, _Checked) else _Checked(self, source)
 
@@ -84,6 +97,9 @@ def checked_iteration(method: Callable[[Any], Iterator[Any]]) -> Callable[[Any],
 
     @functools.wraps(method)
     def generated(self: Any) -> Iterator[Any]:
+        if (forwarded := _forwarded(self)) is not None:
+            yield from forwarded
+            return
         number = self._begin_iteration()
         source = method(self)
         try:
@@ -105,10 +121,15 @@ def checked_iteration(method: Callable[[Any], Iterator[Any]]) -> Callable[[Any],
 
 
 def checked_reset(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `reset` that also forgets how far the pipe was read."""
+    """Return a `reset` that also forgets how far the pipe was read; of a pipe that was restored the first call forgets
+    nothing."""
 
     @functools.wraps(method)
     def reset(self: Any, *args: Any, **kwargs: Any) -> Any:
+        restored = self._snapshot_state is _SnapshotState.Restored
+        self._snapshot_state = _SnapshotState.Iterating
+        if restored:
+            return None
         self._number_of_samples_yielded = 0
         return method(self, *args, **kwargs)
 

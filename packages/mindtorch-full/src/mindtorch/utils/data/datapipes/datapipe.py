@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 from mindtorch._naming import adopt
 
 from ..dataset import Dataset, IterableDataset
-from ._iteration import begin, checked_iteration, checked_reset
+from ._iteration import _SnapshotState, begin, checked_iteration, checked_reset
 
 __all__ = ["DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe"]
 
@@ -103,6 +103,8 @@ class IterDataPipe(_Functional, IterableDataset[_T_co]):
     functions: ClassVar[dict[str, Callable[..., Any]]] = {}
     _valid_iterator_id: int | None = None
     _number_of_samples_yielded: int = 0
+    _snapshot_state: _SnapshotState = _SnapshotState.NotStarted
+    _fast_forward_iterator: Any = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -128,6 +130,7 @@ class IterDataPipe(_Functional, IterableDataset[_T_co]):
 
 _base: Any = IterDataPipe
 _base.__iter__ = checked_iteration(IterDataPipe.__iter__)
+_base.reset = checked_reset(IterDataPipe.reset)
 
 
 class DFIterDataPipe(IterDataPipe[_T_co]):
