@@ -10,6 +10,7 @@ import numpy as np
 
 import mindtorch
 from mindtorch.distributed import _checks as checks
+from mindtorch.distributed import _sparse_sums
 from mindtorch.distributed._backend_base import Backend
 from mindtorch.distributed._options import (
     AllgatherOptions,
@@ -89,7 +90,19 @@ class EngineBackend(Backend):
     def allreduce(self, tensors: list[Any], opts: Any = None) -> Work:
         """Reduce the tensors of all, in place."""
         opts = opts or AllreduceOptions()
+        if any(tensor.is_sparse for tensor in tensors):
+            _sparse_sums.check(tensors, type_of(opts.reduceOp))
+            tensors[0].copy_(_sparse_sums.total(tensors[0], self._of_all))
+            return CompletedWork(tensors, OpType.ALLREDUCE)
         return self._all_reduce(tensors, opts, OpType.ALLREDUCE)
+
+    def _of_all(self, tensor: Any) -> list[Any]:
+        """The tensors of all ranks."""
+        outputs = [mindtorch.empty_like(tensor) for _ in range(self._size)]
+        options = AllgatherOptions()
+        options.asyncOp = False
+        self.allgather([outputs], [tensor], options).wait()
+        return outputs
 
     def allreduce_coalesced(self, tensors: list[Any], opts: Any = None) -> Work:
         """Reduce several tensors at once."""
@@ -351,12 +364,13 @@ class EngineBackend(Backend):
     def _message(self, kind: OpType, tensors: list[Any], rank: int | None, tag: int) -> Work:
         if len(tensors) != 1:
             raise RuntimeError("ProcessGroupGloo::send takes a single tensor")
-        (tensor,) = tensors
-        check_dtype(tensor)
+        (tensor,) = tensors  # of any dtype: a message is bytes
         if self._closed is not None:
             raise RuntimeError(self._closed)
         if rank is not None and not 0 <= rank < self._size:
             raise RuntimeError(f"the rank {rank} is not one of the group's {self._size}")
+        if rank == self._rank:  # gloo has no connection of a process with itself
+            raise RuntimeError(f"state_ >= CONNECTED. 1 vs 4. Pair is not connected: rank {rank} is this process")
         array, after = flat(tensor)
         if kind is OpType.SEND:
             request = self._communicator.send(array, rank or 0, tag)

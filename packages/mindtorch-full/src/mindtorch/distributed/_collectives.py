@@ -348,9 +348,9 @@ def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = Non
 
 def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None) -> Any:
     """Return when all are here."""
-    group = _working_group(group)
     if _rank_not_in_group(group):
         return _warn_not_in_group("barrier")
+    group = _working_group(group)
     options = _options(BarrierOptions, async_op)
     if timeout is not None:
         options.timeout = timeout

@@ -18,6 +18,8 @@ from mindtorch.distributed._world import (
 
 
 def _check_not_self_rank(group: Any, rank: int, rank_type: str) -> None:
+    if _rank_not_in_group(group):
+        raise ValueError("Invalid process group specified")
     if group.rank() == rank:
         raise ValueError(
             f"Invalid {rank_type} rank: {rank_type} rank should not be the same as the rank of the current process."
