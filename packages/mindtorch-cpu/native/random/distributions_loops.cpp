@@ -10,6 +10,7 @@ namespace {
 constexpr int BLOCK = 624, SHIFT = 397;
 constexpr size_t PORTION = 1024;  // words that are drawn at a time: they stay in the nearest cache
 
+constexpr size_t WORDS = 16;
 typedef uint32_t Words __attribute__((vector_size(64)));
 
 INLINE Words load_words(const uint32_t* from) {
@@ -29,7 +30,7 @@ INLINE Word mixed(const Word& here, const Word& next) {
 // Words at..end of the next block. The word `ahead` places on is of the old block or, below zero, of the new one; it is
 // always more than a vector away.
 INLINE void renew(uint32_t* words, int at, int end, int ahead) {
-    for (; at + static_cast<int>(LANES) <= end; at += LANES)
+    for (; at + static_cast<int>(WORDS) <= end; at += WORDS)
         store_words(words + at,
                     load_words(words + at + ahead) ^ mixed(load_words(words + at), load_words(words + at + 1)));
     for (; at < end; at++) words[at] = words[at + ahead] ^ mixed(words[at], words[at + 1]);
@@ -51,7 +52,7 @@ INLINE Word tempered(Word word) {
 
 void temper(uint32_t* out, const uint32_t* words, size_t count) {
     size_t i = 0;
-    for (; i + LANES <= count; i += LANES) store_words(out + i, tempered(load_words(words + i)));
+    for (; i + WORDS <= count; i += WORDS) store_words(out + i, tempered(load_words(words + i)));
     for (; i < count; i++) out[i] = tempered(words[i]);
 }
 

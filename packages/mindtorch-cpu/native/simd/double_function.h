@@ -1,4 +1,4 @@
-// Elementary functions of doubles, eight at a time, and the loop over dense elements. Errors are about 1 ulp.
+// Elementary functions of doubles, a vector at a time, and the loop over dense elements. Errors are about 1 ulp.
 #pragma once
 
 #include "simd/vector_double.h"
@@ -106,7 +106,7 @@ INLINE Doubles double_erf(const Doubles& x) {
 
 template <typename Op>
 void double_map(void* out, const void* const* in, size_t count, const double*) {
-    constexpr size_t MANY = 8;
+    constexpr size_t MANY = LANES / 2;
     auto* to = static_cast<double*>(out);
     const auto* from = static_cast<const double*>(in[0]);
     size_t i = 0;

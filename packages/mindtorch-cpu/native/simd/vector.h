@@ -1,19 +1,22 @@
-// Sixteen floats at a time, in the vector notation of GCC and Clang, which every instruction set is compiled from; and
-// the elementary functions on them. Errors are below 2 ulp. Where the processor has fused multiplication the compiler
-// uses it, so that the last bit may differ between sets.
+// Sixteen floats at a time, with AVX's registers eight, in the vector notation of GCC and Clang, which every
+// instruction set is compiled from; and the elementary functions on them. Errors are below 2 ulp. Where the processor
+// has fused multiplication the compiler uses it, so that the last bit may differ between sets.
 #pragma once
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "simd/vector_width.h"
+
 namespace mindtorch {
 namespace {
 
-constexpr size_t LANES = 16;
+// GCC makes conditions of vectors wider than AVX's registers element by element.
+constexpr size_t LANES = VECTOR_BYTES == 32 ? 8 : 16, LANE_BYTES = LANES * sizeof(float);
 
-typedef float Floats __attribute__((vector_size(64)));
-typedef int Ints __attribute__((vector_size(64)));
+typedef float Floats __attribute__((vector_size(LANE_BYTES)));
+typedef int Ints __attribute__((vector_size(LANE_BYTES)));
 
 #define INLINE inline __attribute__((always_inline))
 
@@ -27,7 +30,7 @@ INLINE void store(float* to, const Floats& value) { memcpy(to, &value, sizeof va
 
 INLINE Floats all(float value) { return Floats{} + value; }
 
-// The first `count` of sixteen; the others are `rest`.
+// The first `count` lanes; the others are `rest`.
 INLINE Floats load_part(const float* from, size_t count, float rest) {
     float lanes[LANES];
     for (size_t i = 0; i < LANES; i++) lanes[i] = i < count ? from[i] : rest;
@@ -57,9 +60,9 @@ template <typename OfTwo>
 INLINE float fold(const Floats& value, const OfTwo& of_two) {
     typedef float Eight __attribute__((vector_size(32)));
     typedef float Four __attribute__((vector_size(16)));
-    Eight eight[2];
+    Eight eight[LANES / 8];
     memcpy(eight, &value, sizeof eight);
-    const Eight e = of_two(eight[0], eight[1]);
+    const Eight e = LANES > 8 ? of_two(eight[0], eight[LANES / 8 - 1]) : eight[0];
     Four four[2];
     memcpy(four, &e, sizeof four);
     const Four f = of_two(four[0], four[1]);

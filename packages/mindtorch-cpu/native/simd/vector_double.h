@@ -1,5 +1,5 @@
-// Elementary functions of floats that are computed in double precision, eight at a time: errors are those of the last
-// rounding, and results below the smallest normal float come out right.
+// Elementary functions of floats that are computed in double precision, half as many at a time: errors are those of the
+// last rounding, and results below the smallest normal float come out right.
 #pragma once
 
 #include "simd/vector.h"
@@ -9,9 +9,9 @@
 namespace mindtorch {
 namespace {
 
-typedef double Doubles __attribute__((vector_size(64)));
-typedef long long Longs __attribute__((vector_size(64)));
-typedef float HalfFloats __attribute__((vector_size(32)));
+typedef double Doubles __attribute__((vector_size(LANE_BYTES)));
+typedef long long Longs __attribute__((vector_size(LANE_BYTES)));
+typedef float HalfFloats __attribute__((vector_size(LANE_BYTES / 2)));
 
 INLINE Doubles widened(const Floats& value, size_t half) {
     HalfFloats part;
