@@ -15,6 +15,8 @@ from ..register import kernel
 def _factors(out: Any, matrices: Any, upper: bool) -> Any:
     """Write factors to `out` and return statuses; what LAPACK left of a failed one stays."""
     infos = np.zeros(matrices.shape[:-2], np.int32)
+    if not matrices.size:  # of any dtype, also those that LAPACK lacks
+        return infos
     potrf = routine("potrf", out.dtype)
     for index, matrix in each(matrices.shape[:-2], (matrices, 2)):
         if matrix.size:

@@ -120,6 +120,10 @@ def sparse_sum_dim_dtype(self: Tensor, dim: Sequence[int], dtype: Dtype) -> Any:
 
 def smm(self: Tensor, mat2: Tensor) -> Any:
     """The product of a sparse and a dense matrix, sparse."""
+    first, second = self.layout is sparse_coo, mat2.layout is sparse_coo
+    check(first or second, lambda: "tensor.sspaddmm(...) can only be called on sparse tensors")
+    check(first, lambda: "sspaddmm: expected 'mat1' to have sparse layout, got 'mat1' with layout Strided")
+    check(not second, lambda: "sspaddmm: expected 'mat2' to have strided layout, got 'mat2' with layout Sparse")
     empty = aten.zeros([self.shape[0], mat2.shape[1]], dtype=mat2.dtype, layout=sparse_coo, device=mat2.device)
     return aten.sspaddmm(empty, self, mat2, beta=0)
 

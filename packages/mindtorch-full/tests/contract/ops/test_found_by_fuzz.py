@@ -146,6 +146,11 @@ t.hypot(t.ones(3).int(), t.ones(3).int())
 """
 LEAKED = """
 F.nll_loss(t.ones(3, 2), t.zeros((), dtype=t.long))
+t.smm(t.ones(2, 2), t.ones(2, 2))
+t.smm(t.ones(2, 2), t.ones(2, 2).to_sparse())
+t.smm(t.ones(2, 2).to_sparse(), t.ones(2, 2).to_sparse())
+t.smm(t.ones(2, 2).to_sparse(), t.ones(2, 2)).to_dense()
+t.ones(0, 2, 2).int().cholesky(True)
 F.cross_entropy(t.ones(3, 2), t.zeros((), dtype=t.long))
 t.ones(3).var(correction=1j)
 t.std_mean(t.ones(3), correction=1j)
