@@ -49,9 +49,7 @@ def _make(dtype: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     *given, device = parsed.values
     if device is not None and device.type != "cpu":
         raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {device.type} was passed")
-    warn_once(
-        f"torch.sparse.SparseTensor({old}) is deprecated.  Please use torch.sparse_coo_tensor({new}).", stacklevel=4
-    )
+    warn_once(f"torch.sparse.SparseTensor({old}) is deprecated.  Please use torch.sparse_coo_tensor({new}).")
     if len(given) > 1:
         return (
             aten.sparse_coo_tensor.indices(*given) if len(given) == 2 else aten.sparse_coo_tensor.indices_size(*given)
