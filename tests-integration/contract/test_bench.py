@@ -70,6 +70,32 @@ def test_curves_say_where_they_cross(monkeypatch, ratios, words):
     assert importlib.import_module("curves").crossings((16, 256), ratios) == words
 
 
+def test_a_case_lies_under_the_roof(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH))
+    roofline = importlib.import_module("roofline")
+    peaks = {"products": {"float32": 1e9, "float64": 5e8}, "bytes": [[1000, 1e9], [10_000, 5e8]], "call": 1e-6}
+    # A product of 1 ms, an addition of 10 us in the outer memory, a view that was not listed.
+    answer = {"name": "gelu", "seconds": 2e-3, "seen": [["float32", 10**6, 100], ["float32", 0, 5000]]}
+    found = roofline.point(answer, peaks)
+    assert (found.products, found.bytes) == pytest.approx((1e-3, 1e-5))
+    assert found.fraction == pytest.approx(0.505)
+    assert found.bound() == "products"
+    assert "arithmetic" in found.reason()
+    busy = roofline.point({**answer, "seconds": 2e-6, "seen": [["float32", 0, 64]] * 2}, peaks)
+    assert busy.bound() == "calls"
+    assert busy.reason() == "2 calls of operators are 100% of the time"
+
+
+@pytest.mark.slow
+def test_the_roof_is_measured():
+    roofline = [str(BENCH / "roofline.py"), "--case", "add", "--case", "linear_64_784_256"]
+    done = subprocess.run([sys.executable, *roofline], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "| calls |" in done.stdout
+    assert "| products |" in done.stdout
+    assert "Not measured" not in done.stdout
+
+
 @pytest.mark.slow
 def test_a_curve_and_peak_memory_are_measured():
     curve = [str(BENCH / "curves.py"), "--curve", "convolution", "--pairs", "1"]
