@@ -175,3 +175,24 @@ def test_doubles_are_turned_round(npu):
     for one in (x, x.T):
         assert torch.equal(one.npu().flip(0).cpu(), one.flip(0))
         assert torch.equal(one.npu().flip(0, 1).cpu(), one.flip(0, 1))
+
+
+def test_transforms_keep_the_matrices_of_the_lengths_last_asked_for(npu):
+    cache = torch.npu.backends.fft_plan_cache
+    before = cache.max_size
+    cache.clear()
+    x = torch.randn(2, 7, dtype=torch.complex64, generator=torch.Generator().manual_seed(0))
+    for _ in range(2):
+        assert torch.allclose(torch.fft.ifft(x.npu()).cpu(), torch.fft.ifft(x), atol=1e-5)
+        assert cache.size == 1
+    assert torch.allclose(torch.fft.fft(x.npu()).cpu(), torch.fft.fft(x), atol=1e-5)
+    assert cache.size == 2
+    cache.max_size = 1
+    assert cache.size == 1
+    with pytest.raises(RuntimeError, match="read-only"):
+        cache.size = 1
+    with pytest.raises(RuntimeError, match="must be a number"):
+        cache.max_size = -1
+    cache.max_size = before
+    cache.clear()
+    assert cache.size == 0

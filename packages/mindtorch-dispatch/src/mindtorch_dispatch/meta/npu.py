@@ -126,6 +126,8 @@ def infer_attention(
     after: int, layout: str, mode: int, block_size: int, logsumexp: bool,
 ) -> tuple[Spec, Spec]:  # fmt: skip
     """`_npu_infer_attention`: in the layout of the query, and a number for every row and head, or one that is 0."""
+    shape: tuple[int, ...]
+    sums: tuple[int, ...]
     joined = layout == "BSH" or (table is not None and value.ndim == 3)
     width = value.shape[-1] // key_heads if joined else value.shape[-1]
     if layout == "BSH":

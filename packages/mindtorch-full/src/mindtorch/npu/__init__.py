@@ -48,6 +48,7 @@ from mindtorch_npu.properties import (
 )
 from mindtorch_npu.runtime import DeferredNpuCallError, device_count, is_available, is_initialized
 from mindtorch_npu.smi import clock_rate, device_memory_used, memory_usage, power_draw, temperature
+from mindtorch_npu.transforms import fft_plan_cache
 from mindtorch_storage.device import intern_device, meant_by
 from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.storage import legacy_classes
@@ -225,6 +226,7 @@ offer(
             "get_amp_supported_dtype get_autocast_dtype is_autocast_enabled set_autocast_dtype set_autocast_enabled"
         ),
         "aclnn.backends": {"version": aclnn.version},
+        "backends": {"fft_plan_cache": fft_plan_cache},
         "deterministic": "disable_deterministic_with_backward enable_deterministic_with_backward",
         "npu_config": (
             "CubeMathType finalize_dump get_device_limit get_mm_bmm_format_nd get_stream_limit init_dump "

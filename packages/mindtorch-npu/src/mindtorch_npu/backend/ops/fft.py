@@ -11,6 +11,10 @@ import numpy as np
 from mindtorch_npu.backend import algebra as on
 from mindtorch_npu.backend.arrays import DeviceArray
 from mindtorch_npu.backend.register import written
+from mindtorch_npu.transforms import fft_plan_cache
+
+LARGEST = 1 << 18
+"""Matrices of more elements are made for every call."""
 
 Parts = tuple[DeviceArray, DeviceArray | None]
 """Real and imaginary parts; None for no imaginary parts."""
@@ -35,13 +39,21 @@ def _angles(extent: int, count: int, period: int) -> Any:
     return np.outer(np.arange(extent), np.arange(count)) % period * (2 * math.pi / period)
 
 
+def _matrices(extent: int, count: int, forward: bool, dtype: Any) -> tuple[Any, Any]:
+    """Return the cosines and sines of a transform along one dimension."""
+
+    def made() -> tuple[Any, Any]:
+        angles = _angles(extent, count, extent)
+        return np.cos(angles).astype(dtype), ((1 if forward else -1) * np.sin(angles)).astype(dtype)
+
+    return made() if extent * count > LARGEST else fft_plan_cache.get((extent, count, forward, str(dtype)), made)
+
+
 def _transformed(parts: Parts, axis: int, forward: bool, count: int) -> Parts:
     """Return the first `count` frequencies along one dimension."""
     real, imaginary = parts
     extent = real.shape[axis]
-    angles = _angles(extent, count, extent)
-    sign = 1 if forward else -1
-    cosine, sine = (on.constant(m.astype(real.dtype), real) for m in (np.cos(angles), sign * np.sin(angles)))
+    cosine, sine = (on.constant(m, real) for m in _matrices(extent, count, forward, real.dtype))
     rows = _rows(real, axis)
     made = [on.matmul(rows, cosine), on.mul(on.matmul(rows, sine), -1.0)]
     if imaginary is not None:
