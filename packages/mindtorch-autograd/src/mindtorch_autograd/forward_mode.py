@@ -10,7 +10,6 @@ here and programs without dual tensors pay nothing.
 from __future__ import annotations
 
 import itertools
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -25,6 +24,7 @@ from mindtorch_storage.tensor_base import TensorBase, share_bytes
 
 from .backward import grad as reverse_grad
 from .derivative import find_derivative
+from .forward_switch import switch
 from .node import OpNode, meta_of
 from .saved import SavedResult
 from .views import leaf_over
@@ -52,28 +52,11 @@ levels: list[Level] = []
 """The open levels of the process, as in torch; there is at most one."""
 
 
-class _Switch(threading.local):
-    enabled = True
-    pushing = 0
-    """How many `jvp` run: they differentiate what is recorded, so that switching tangents off stops recording."""
-    recording: bool | None = None
-    """Whether calls were recorded before tangents were switched off in a `jvp`."""
-
-
-switch = _Switch()
-"""Whether this thread propagates tangents."""
-
-
 def set_enabled(enabled: bool) -> None:
     """Switch the propagation of tangents in this thread; TypeError for what is no bool."""
     if not isinstance(enabled, bool):
         raise TypeError(f"enabled must be a bool (got {type(enabled).__name__})")
-    grad = state.mode.grad
-    if switch.pushing and not enabled and switch.enabled:
-        switch.recording, grad = grad, False
-    elif enabled and switch.recording is not None:
-        switch.recording, grad = None, switch.recording
-    switch.enabled = enabled
+    grad = switch.turn(enabled, state.mode.grad)
     state.mode = state.mode.replace(forward_ad=enabled and bool(levels), grad=grad)
 
 

@@ -19,6 +19,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from . import anomaly, forward_mode
 from .delayed_error import once_differentiable as once_differentiable
 from .engine import current_task
+from .forward_switch import switch
 from .function_arguments import check_named, in_order, with_defaults
 from .function_context import FunctionCtx
 from .function_outputs import check_saved_inputs, connect_outputs
@@ -48,12 +49,12 @@ def pushing_forward(inputs: Sequence[Any]) -> Iterator[None]:
     """Context: what is computed from `inputs` is to be pushed forward, so custom functions on the way need `jvp`."""
     before = _forward.roots
     _forward.roots = (*before, frozenset(gradient_edge(one)[0] for one in inputs))
-    forward_mode.switch.pushing += 1
+    switch.pushing += 1
     try:
         yield
     finally:
         _forward.roots = before
-        forward_mode.switch.pushing -= 1
+        switch.pushing -= 1
 
 
 def check_forward_formula(cls: Any, node: Node) -> None:

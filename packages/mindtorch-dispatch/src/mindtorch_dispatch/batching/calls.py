@@ -7,7 +7,7 @@ differentiation inside that level, and computed on the values by the op's rule, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo
@@ -25,7 +25,7 @@ from ..plan.routing import fill_plan
 from ..state import state
 from ..table import OpRow, RowKind, kernels
 from . import levels
-from .fallback import looped
+from .fallback import looped, lost_gradient
 from .geometry import invoke
 from .rules.random import check_loop
 from .rules.table import RANDOM, Rule, find_rule
@@ -361,13 +361,8 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
     others = tensor_leaves(values[1:])
     if (held is None or held.dim is None) and any(unwrapped(other, level)[1] is not None for other in others):
         raise _refused_write(row, target, others, level)
-    if held is None and _recorded(
-        [other for other in others if other._wraps and cast(Any, other._storage).level == level]
-    ):
-        raise NotImplementedError(
-            f"{row.aten_name}: a tensor that is differentiated inside of vmap is written into one that does not belong to the "
-            "batch, and whose gradient would be lost; use an operator that returns a new tensor"
-        )
+    if held is None and _recorded([other for other in others if _innermost([other]) == level]):
+        raise lost_gradient(row.aten_name)
     inputs = values if held is None else _lift(values, level)
     recorder = _recorder(plan, inputs, None, True) if held is not None else None
     kept = recorder.before(tuple(inputs)) if recorder is not None else None

@@ -57,6 +57,14 @@ def _slice(value: Tensor | int, dim: int | None, number: int) -> Any:
     return value if dim is None else aten.select(value, dim, number)
 
 
+def lost_gradient(name: str) -> NotImplementedError:
+    """Return the error for a write whose history the written tensor cannot hold."""
+    return NotImplementedError(
+        f"{name}: a tensor that is differentiated inside of vmap is written into one that does not belong to the batch, and "
+        "whose gradient would be lost; use an operator that returns a new tensor"
+    )
+
+
 def looped(row: OpRow, batch: Batch, values: Sequence[Any], dims: Sequence[Any]) -> tuple[Any, Any]:
     """Return the results of one call per slice, stacked along a new first dimension.
 
