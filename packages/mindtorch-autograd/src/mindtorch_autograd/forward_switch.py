@@ -19,7 +19,8 @@ class Switch(threading.local):
         if self.pushing and not enabled and self.enabled:
             self.recording, grad = grad, False
         elif enabled and self.recording is not None:
-            self.recording, grad = None, self.recording
+            grad = self.recording
+            self.recording = None
         self.enabled = enabled
         return grad
 

@@ -143,7 +143,7 @@ def dims_of(output: Sequence[Tensor] | Tensor, dims: Sequence[int | None] | int 
     if isinstance(output, (tuple, list)):
         if dims is None or isinstance(dims, int):
             return [dims] * len(output)
-        if type(dims) is type(output) and len(dims) == len(output):
+        if isinstance(dims, (tuple, list)) and type(dims) is type(output) and len(dims) == len(output):
             pairs: list[tuple[Any, int | None]] = list(zip(output, dims, strict=True))
             return [dims_of(one, dim) for one, dim in pairs]
     elif dims is None or isinstance(dims, int):
