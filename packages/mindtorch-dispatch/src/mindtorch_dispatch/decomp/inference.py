@@ -10,9 +10,9 @@ from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import float32
 
 from ..call import aten
+from ..typing import Tensor
 from .npu import attention
 
-Tensor = Any
 Lengths = Sequence[int] | None
 TOP_LEFT, BOTTOM_RIGHT, BAND = 2, 3, 4
 EVERY = 2**31 - 1
@@ -78,7 +78,7 @@ def _from_pages(x: Tensor, table: Tensor, heads: int, lengths: Sequence[int]) ->
         yield aten.transpose(aten.slice(found, 0, 0, length), 0, 1)
 
 
-def _part(mask: Tensor | None, place: int, rows: int, columns: int) -> Tensor | None:
+def _part(mask: Tensor | None, place: int, rows: int, columns: int) -> Any:
     """Return what a mask says of one sample, of as many dimensions as scores have."""
     if mask is None:
         return None
@@ -88,9 +88,7 @@ def _part(mask: Tensor | None, place: int, rows: int, columns: int) -> Tensor | 
     return aten.slice(aten.slice(mask, 2, 0, rows), 3, 0, columns)
 
 
-def _hidden(
-    like: Tensor, mask: Tensor | None, mode: int, rows: int, columns: int, before: int, after: int
-) -> Tensor | None:
+def _hidden(like: Tensor, mask: Tensor | None, mode: int, rows: int, columns: int, before: int, after: int) -> Any:
     """Return which columns a row must not see."""
     if mode not in (TOP_LEFT, BOTTOM_RIGHT, BAND):
         return mask
@@ -105,7 +103,7 @@ def _hidden(
 
 def _joined(
     parts: list[Tensor], layout: str, query: Tensor, heads: int, rows: int | None = None, rest: float = 0.0
-) -> Tensor:
+) -> Any:
     """Return the samples' results as the layout has them, and `rest` in rows behind a sample's length."""
     if layout == "TND":
         return aten.cat([aten.transpose(one, 0, 1) for one in parts])
