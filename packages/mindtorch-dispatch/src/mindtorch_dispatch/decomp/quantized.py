@@ -197,9 +197,9 @@ def make_per_channel(self: Tensor, scale: Tensor, zero_point: Tensor, axis: int)
 def empty_affine(
     size: Any,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
-    pin_memory: Any = None,
+    pin_memory: object = None,
     scale: float = 1.0,
     zero_point: int = 0,
     memory_format: Any = None,
@@ -222,9 +222,9 @@ def empty_per_channel(
     zero_points: Any,
     axis: int,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
-    pin_memory: Any = None,
+    pin_memory: object = None,
     memory_format: Any = None,
 ) -> Any:
     """A tensor with a scale for every index of one dimension, whose integers are not set."""

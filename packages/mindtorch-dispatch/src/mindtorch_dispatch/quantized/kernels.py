@@ -34,7 +34,7 @@ def clone(self: Tensor, memory_format: Any = None) -> Any:
 
 @kernel("_to_copy")
 def to_copy(
-    self: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: Any, non_blocking: bool, memory_format: Any
+    self: Tensor, dtype: Any, layout: object, device: Any, pin_memory: object, non_blocking: bool, memory_format: Any
 ) -> Any:
     """A copy; no other dtype can be had."""
     check(
@@ -89,7 +89,7 @@ def fill_(self: Tensor, value: Any) -> Any:
 
 
 @kernel("empty_like")
-def empty_like(self: Tensor, dtype: Any = None, layout: Any = None, device: Any = None, *rest: Any) -> Any:
+def empty_like(self: Tensor, dtype: Any = None, layout: object = None, device: Any = None, *rest: Any) -> Any:
     """A tensor of the same geometry and quantizer."""
     check(
         dtype is None or dtype is self.dtype,
@@ -113,9 +113,9 @@ def empty_quantized(
     size: Any,
     qtensor: Tensor,
     dtype: Any = None,
-    layout: Any = None,
+    layout: object = None,
     device: Any = None,
-    pin_memory: Any = None,
+    pin_memory: object = None,
     memory_format: Any = None,
 ) -> Any:
     """A tensor of another size with the quantizer of a given one."""

@@ -216,7 +216,7 @@ def detach(self: Tensor) -> Any:
 
 @kernel("_to_copy")
 def to_copy(
-    self: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: Any, non_blocking: bool, memory_format: Any
+    self: Tensor, dtype: Any, layout: object, device: Any, pin_memory: object, non_blocking: bool, memory_format: Any
 ) -> Any:
     """A copy in another dtype or on another device."""
     given = parts(self)
@@ -244,13 +244,13 @@ def zeros_like(self: Any, *options: Any) -> Any:
 
 
 @kernel("new_zeros", "new_empty")
-def new_zeros(self: Tensor, size: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any) -> Any:
+def new_zeros(self: Tensor, size: Any, dtype: Any, layout: object, device: Any, pin_memory: object) -> Any:
     """A sparse tensor of another size without entries."""
     return empty(size, dtype or self.dtype, device or self.device)
 
 
 @kernel("zeros", "empty.memory_format")
-def zeros(size: Any, dtype: Any, layout: Any, device: Any, *rest: Any) -> Any:
+def zeros(size: Any, dtype: Any, layout: object, device: Any, *rest: Any) -> Any:
     """A sparse tensor without entries."""
     like_this = aten.empty([0], dtype=dtype, device=device)
     return empty(size, like_this.dtype, like_this.device)
