@@ -233,3 +233,27 @@ def _cat(call: Call) -> Answer:
         if isinstance(placement, Shard) and placement.dim != dim and len(set(map(len, call.shapes))) == 1:
             return [placement] * len(call.shapes), placement
     return replicate_all(call)
+
+
+_DIMS = {"cumsum": (1, "dim", 0), "cumprod": (1, "dim", 0), "topk": (2, "dim", -1), "sort": (1, "dim", -1),
+         "flip": (1, "dims", ()), "roll": (2, "dims", ())}  # fmt: skip
+"""Ops that know of some dimensions alone: where those stand among the arguments, and the default."""
+
+
+@rule(*_DIMS)
+def _along_dims(call: Call) -> Answer:
+    own, rank = call.placements[0], len(call.shapes[0])
+    dims = call.argument(*_DIMS[call.name])
+    given = [dims] if isinstance(dims, int) else list(dims)
+    if not isinstance(own, Shard) or not given or own.dim in {dim % rank for dim in given}:
+        return [R], R
+    return [own], own
+
+
+@rule("stack")
+def _stack(call: Call) -> Answer:
+    own = call.placements[0]
+    dim = call.argument(1, "dim", 0) % (len(call.shapes[0]) + 1)
+    if not isinstance(own, Shard):
+        return replicate_all(call)
+    return [own] * len(call.placements), Shard(own.dim + (dim <= own.dim))
