@@ -18,9 +18,10 @@ from .forward_mode import plan_forward
 from .missing import MissingRecorder
 from .mutation import plan_watched
 from .node import AccumulateGrad, OpNode, sequence
-from .recorder import NOWHERE, Recorder, output_specs, requires
+from .recorder import NOWHERE, Recorder, output_specs
 from .recording import PlannedFormula, Save, SaveKind
 from .reduction import fit
+from .save_layout import requires
 from .saved import SavedResult, unpack
 from .views import gradient_edge
 

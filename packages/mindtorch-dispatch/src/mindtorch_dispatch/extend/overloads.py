@@ -15,7 +15,6 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..arguments.overload import bind_overload
 from ..interface.autograd import hooks
-from ..interface.native import native_path
 from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..meta.packs import Pack
@@ -27,30 +26,11 @@ from ..table.out_forms import out_rows, out_schema
 from ..table.tags import Tag, built_in_tags
 from .entries import full_name
 from .key_names import IMPLICIT, key_of, parse_key
+from .overload_calls import call_of
 from .registry import registry
 
 _BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse, DispatchKey.Quantized, DispatchKey.NestedTensor])
 _EVERY = DispatchKeySet(DispatchKey)
-
-
-def _call_of(row: OpRow) -> Callable[..., Any]:
-    """Return what calls an overload: natively where that is installed, for operators that nobody can take back."""
-
-    def call(*args: object, **kwargs: object) -> Any:
-        if "out" in kwargs and row.out and "::" not in row.packet:
-            bind_overload(row.schema, args, kwargs)  # the form that writes is another overload, and this one refuses it
-        return wired.call_overload(row, args, kwargs)
-
-    def in_place(*args: object, **kwargs: object) -> None:
-        wired.call_overload(row, args, kwargs)
-
-    if not row.schema.returns:
-        return in_place
-    packet = find_packet(row.packet)
-    if native_path.caller is None or packet is None or "::" in row.packet:
-        return call
-    made: Callable[..., Any] = native_path.caller(packet, call, False, row)
-    return made
 
 
 class OpOverload:
@@ -59,7 +39,7 @@ class OpOverload:
     __slots__ = ("__dict__", "__weakref__", "_call")
 
     def __init__(self, packet: OpOverloadPacket, row: OpRow) -> None:
-        self._call = _call_of(row)
+        self._call = call_of(row)
         self._overloadpacket = packet
         self.row = row
         self.py_kernels: dict[Any, Callable[..., Any]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from mindtorch_storage.quantized import QuantizedSpec
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
+from .index_items import bound, is_int, is_sequence, position, type_name
 
 select = method_of("select")
 _slice = method_of("slice")
@@ -44,39 +44,6 @@ SEQUENCE_LIMIT = 32
 """A list this long is one index; a shorter one may stand for a tuple."""
 
 
-def _type_name(value: Any) -> str:
-    """Return a type's name as torch's messages have it: extension types by their module too."""
-    kind = type(value)
-    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
-
-
-def _bound(value: Any) -> int | None:
-    if value is None or type(value) is int:
-        return value
-    if isinstance(value, TensorBase):
-        return value.__index__()  # type: ignore[attr-defined]
-    try:
-        return value.__index__()
-    except (AttributeError, TypeError):
-        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
-
-
-def _is_int(value: Any) -> bool:
-    return type(value) is int or (isinstance(value, (int, np.integer)) and type(value) is not bool)
-
-
-def _position(value: Any) -> int | None:
-    """Return what `__index__` gives; None for an object without one, or whose own fails."""
-    try:
-        return operator.index(value)
-    except Exception:  # noqa: BLE001 - torch tells of the object, not of what its method raised
-        return None
-
-
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, (Sequence, np.ndarray))
-
-
 def index_tensor(data: Any) -> Any:
     """Return a sequence or array as a tensor of positions, or as a mask when its values are bools or bytes."""
     if not isinstance(data, (list, tuple, str, np.ndarray)):
@@ -94,8 +61,7 @@ def _means_tuple(index: Any) -> bool:
     if len(index) >= SEQUENCE_LIMIT:
         return False
     return any(
-        item is None or item is Ellipsis or isinstance(item, (slice, TensorBase)) or _is_sequence(item)
-        for item in index
+        item is None or item is Ellipsis or isinstance(item, (slice, TensorBase)) or is_sequence(item) for item in index
     )
 
 
@@ -126,7 +92,7 @@ def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
         if result._sig.spec.ndim == 0:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         return result
-    start, stop, step = _bound(start), _bound(stop), _bound(step)
+    start, stop, step = bound(start), bound(stop), bound(step)
     if step is None:
         step = 1
     elif step <= 0:
@@ -177,7 +143,7 @@ class _Walk:
         if type(item) is slice:
             self.result = _slice_at(self.result, self.dim, item, True)
             self.dim += 1
-        elif _is_int(item):
+        elif is_int(item):
             self.result = _select_at(self.result, self.dim, int(item), place)
         elif item is Ellipsis:
             self.dim += self.free
@@ -189,15 +155,10 @@ class _Walk:
             self._put(_flag(bool(item)), 1)
         elif isinstance(item, TensorBase):
             self._tensor(item, place)
-        elif _is_sequence(item):
+        elif is_sequence(item):
             self._tensor(index_tensor(item), place)
-        elif (position := _position(item)) is not None:
-            self.result = _select_at(self.result, self.dim, position, place)
         else:
-            raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-                f"{_type_name(item)})"
-            )
+            self.result = _select_at(self.result, self.dim, position(item), place)
 
     def _tensor(self, item: Any, place: int) -> None:
         spec = item._sig.spec
@@ -348,7 +309,7 @@ def getitem(self: Any, index: Any) -> Any:
 def _value_tensor(self: Any, value: Any) -> Any:
     """Return the assigned value as a tensor of this dtype; torch's TypeError for what is no number."""
     if type(value) is np.bool_ or not isinstance(value, (bool, int, float, complex, np.integer)):
-        raise TypeError(f"can't assign a {_type_name(value)} to a {self.dtype.type_name}")
+        raise TypeError(f"can't assign a {type_name(value)} to a {self.dtype.type_name}")
     if isinstance(value, (int, np.integer)) and not -(2**63) <= value < 2**64:
         raise ValueError("Overflow when unpacking long long")
     number = int(value) if isinstance(value, np.integer) else value
