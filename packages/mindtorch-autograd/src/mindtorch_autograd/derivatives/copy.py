@@ -12,7 +12,8 @@ derivative("clone", self=lambda grad: grad)
 def _converted_back(grad: Tensor, self_spec: Spec) -> Tensor:
     if grad.dtype.is_complex and not self_spec.dtype.is_complex:
         grad = aten.real(grad)
-    return grad.to(self_spec.dtype).to(self_spec.device)
+    back: Tensor = grad.to(self_spec.dtype).to(self_spec.device)
+    return back
 
 
 derivative("_to_copy", self=_converted_back, node="ToCopyBackward0")

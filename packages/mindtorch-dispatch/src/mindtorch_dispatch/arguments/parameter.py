@@ -246,7 +246,7 @@ def _number(parameter: Parameter, value: TensorOrScalar) -> Any:
         # A Tensor parameter that also takes numbers gets the tensor itself.
         return value if parameter.kind == "Tensor" else Converted(read_number(value), True)
     kind = type(value)
-    if kind is int and parameter.kind in ("Scalar", "Tensor"):
+    if type(value) is int and parameter.kind in ("Scalar", "Tensor"):
         check_scalar(value)
     return value if kind in _NUMBERS else Converted(plain_number(value))
 

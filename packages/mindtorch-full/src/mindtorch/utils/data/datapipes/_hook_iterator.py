@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import Enum
-from typing import Any, SupportsIndex
+from typing import Any
 
 from mindtorch._homes import find
 from mindtorch._naming import adopt
@@ -19,7 +19,7 @@ class _SnapshotState(Enum):
     Restored = 1
     Iterating = 2
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
         """Take a state apart, also where this process cannot import its class by the name that pickles have."""
         cls = type(self)
         if getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls:
