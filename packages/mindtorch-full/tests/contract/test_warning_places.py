@@ -48,7 +48,6 @@ STATEMENTS = [
     "torch.nn.init.uniform(torch.ones(2))",
     "torch.addmm(1, torch.ones(2, 2), torch.ones(2, 2), torch.ones(2, 2))",
     "torch.add(torch.ones(2), 2, torch.ones(2))",
-    "torch.vmap(lambda x: torch.histc(x))(torch.ones(2, 3))",
 ]
 
 
