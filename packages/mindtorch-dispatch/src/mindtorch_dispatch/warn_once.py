@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from .frames import frames_to_caller
+from .table import packets
 
 _given: set[str] = set()
 _always: list[bool] = []
@@ -13,6 +14,8 @@ _always: list[bool] = []
 def set_always(always: bool) -> None:
     """Give such warnings at every call, or once again."""
     _always[:] = [True] if always else []
+    for packet in packets.values():
+        packet.forget_plans()  # what warns when it is planned warns again
 
 
 def is_always() -> bool:

@@ -16,7 +16,6 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import set_default_dtype
 from mindtorch_dispatch.extend import devices
 from mindtorch_dispatch.plan.determinism import ask_for_determinism
-from mindtorch_dispatch.table import packets
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.lazy_import import load
 from mindtorch_storage.tensor_base import TensorBase
@@ -291,8 +290,6 @@ def set_warn_always(b: bool, /) -> None:
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     warn_once.set_always(b)
-    for packet in packets.values():
-        packet.forget_plans()  # what warns when it is planned warns again
 
 
 def set_flush_denormal(mode: bool) -> bool:
