@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FrameType
 
 _OPERATORS = ("mindtorch_dispatch", "mindtorch_autograd", "mindtorch_cpu", "mindtorch_runtime", "mindtorch_storage")
@@ -12,10 +13,7 @@ _NATIVE_IN_TORCH = ("tensor", "functions", "_overridable", "_operators")
 
 def frames_to_caller() -> int:
     """Return the `stacklevel` of the frame that called an operator, for a warning that torch gives in C++."""
-    frame, count = sys._getframe(1), 1
-    while frame.f_back is not None and _is_native_in_torch(frame):
-        frame, count = frame.f_back, count + 1
-    return count
+    return _frames_past(_is_native_in_torch)
 
 
 def frames_up(level: int) -> int:
@@ -30,8 +28,13 @@ def frames_up(level: int) -> int:
 
 def frames_to_program() -> int:
     """Return the `stacklevel` of the frame of the program that called an operator, above everything of MindTorch."""
-    frame, count = sys._getframe(1), 1
-    while frame.f_back is not None and is_own(frame):
+    return _frames_past(is_own)
+
+
+def _frames_past(skipped: Callable[[FrameType], bool]) -> int:
+    """Return the `stacklevel`, for who called the caller of this, of the first frame that is not `skipped`."""
+    frame, count = sys._getframe(2), 1
+    while frame.f_back is not None and skipped(frame):
         frame, count = frame.f_back, count + 1
     return count
 

@@ -120,9 +120,8 @@ softshrink = checked(pointwise(DEFAULT, operands=(0,), inplace=False), _check_so
 """`softshrink`: lambda is not negative."""
 
 
-@meta_rule(out=True)
-def glu(self: Spec, dim: int = -1) -> Outputs:
-    """`glu`: one half gated by the other."""
+def _halved(self: Spec, dim: int) -> tuple[int, tuple[int, ...]]:
+    """Return the dimension that `glu` halves, and the shape of a half."""
     check(self.ndim > 0, lambda: "glu does not support 0-dimensional tensors")
     wrapped = wrap_dim(dim, self.ndim)
     extent = self.shape[wrapped]
@@ -130,26 +129,25 @@ def glu(self: Spec, dim: int = -1) -> Outputs:
         extent % 2 == 0,
         lambda: f"Halving dimension must be even, but dimension {wrapped} is size {extent}",
     )
+    return wrapped, (*self.shape[:wrapped], extent // 2, *self.shape[wrapped + 1 :])
+
+
+@meta_rule(out=True)
+def glu(self: Spec, dim: int = -1) -> Outputs:
+    """`glu`: one half gated by the other."""
+    wrapped, half = _halved(self, dim)
     check(
         self.dtype.is_floating_point,
         lambda: f"\"glu_cpu\" not implemented for '{self.dtype.scalar_name}'",
         NotImplementedError,
     )
-    shape = (*self.shape[:wrapped], extent // 2, *self.shape[wrapped + 1 :])
-    return Outputs(Spec.of(self.dtype, self.device, shape), values=(self, wrapped))
+    return Outputs(Spec.of(self.dtype, self.device, half), values=(self, wrapped))
 
 
 @meta_rule(out=True)
 def glu_backward(grad_output: Spec, self: Spec, dim: int) -> Outputs:
     """Gradient of `glu`."""
-    check(self.ndim > 0, lambda: "glu does not support 0-dimensional tensors")
-    wrapped = wrap_dim(dim, self.ndim)
-    extent = self.shape[wrapped]
-    check(
-        extent % 2 == 0,
-        lambda: f"Halving dimension must be even, but dimension {wrapped} is size {extent}",
-    )
-    half = (*self.shape[:wrapped], extent // 2, *self.shape[wrapped + 1 :])
+    wrapped, half = _halved(self, dim)
     made = tuple(broadcast_pair(half, grad_output.shape))
     check(
         made == half,

@@ -10,8 +10,7 @@ It is ordinary Python and holds all semantics. The stages are functions in the o
     record    what autograd has to record, and the signatures of the results that follow from it
 
 What is written in place is checked last: autograd's objections come before those of shape and dtype, as in torch, and those
-before a kernel's that lacks the dtype. Every
-stage writes into one `Call`. The executor only carries plans out.
+before a kernel's that lacks the dtype. Every stage writes into one `Call`. The executor only carries plans out.
 """
 
 from __future__ import annotations
