@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_dispatch.extend.devices import filling
+from mindtorch_dispatch.determinism import filling
 
 from ..number import number_of
 from ..reduced import rounder

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
-
-import numpy as np
 
 from ..interface.native import native_path
 from ..state import state
@@ -35,39 +32,6 @@ stream_records: dict[str, Callable[[Any, Any], None]] = {}
 
 borrowed_memory: dict[str, Callable[[int, int, int], Any]] = {}
 """Return the allocation over memory that somebody else gives back: `borrow(address, nbytes, device)`."""
-
-_determinism: dict[str, Callable[[bool], None]] = {}
-_wanted = {"deterministic": False, "filled": True}
-
-
-def on_deterministic(device_type: str, tell: Callable[[bool], None]) -> None:
-    """Let a backend be told whether its kernels have to give the same bits each time; at once when that is wanted."""
-    _determinism[device_type] = tell
-    if _wanted["deterministic"]:
-        tell(True)
-
-
-def set_deterministic(mode: bool) -> None:
-    """Tell every backend whether its kernels have to give the same bits each time."""
-    _wanted["deterministic"] = mode
-    for tell in _determinism.values():
-        tell(mode)
-
-
-def fill_new_memory(mode: bool) -> None:
-    """Let new memory be filled while the same bits are wanted each time, or not."""
-    _wanted["filled"] = mode
-
-
-def filling(dtype: Any) -> Any:
-    """Return what new elements of a numpy dtype are filled with: no number or the largest one; None to leave them."""
-    if not (_wanted["deterministic"] and _wanted["filled"]):
-        return None
-    if dtype.kind in "iu":
-        return int(np.iinfo(dtype).max)
-    if dtype.kind == "b":
-        return True
-    return complex(math.nan, 0) if dtype.kind == "c" or dtype.names else math.nan
 
 
 def plain(tensors: Iterable[Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from ..determinism import on_change, wanted
 from ..frames import frames_to_caller
 from ..table import find_packet
 from .call import Call
@@ -16,12 +17,9 @@ _ALERTS = {
 }
 """Packets, and the names that torch gives them."""
 
-_asked = {"deterministic": False, "warn_only": False}
 
-
-def ask_for_determinism(mode: bool, warn_only: bool) -> None:
-    """Have calls of such operators fail, or warn, or neither; they are planned anew."""
-    _asked["deterministic"], _asked["warn_only"] = mode, warn_only
+def plan_anew(mode: bool) -> None:
+    """Forget the plans of such operators: under another setting they have other things to say."""
     for name in _ALERTS:
         packet = find_packet(name)
         if packet is not None:
@@ -32,21 +30,24 @@ def alert(call: Call) -> None:
     """Raise torch's error of a call whose order may change, or give the warning: such a plan is used once."""
     packet = call.row.packet
     if packet in _ALERTS and not (packet.startswith("put") and call.bound.values[3]):
-        if _asked["deterministic"]:
+        if wanted.enabled:
             call.bound.cacheable = False
         alert_of(_ALERTS[packet])
 
 
 def alert_of(name: str) -> None:
     """Raise torch's error of what it calls `name`, or give the warning, where determinism is asked for."""
-    if not _asked["deterministic"]:
+    if not wanted.enabled:
         return
     ending = "You can {}file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding deterministic "
     ending += "support for this operation."
     said = f"{name} does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True"
-    if not _asked["warn_only"]:
+    if not wanted.warn_only:
         raise RuntimeError(
             f"{said})'. You can turn off determinism just for this operation, or you can use the 'warn_only=True' option, if "
             f"that's acceptable for your application. {ending.format('also ')}"
         )
     warnings.warn(f"{said}, warn_only=True)'. {ending.format('')}", UserWarning, stacklevel=frames_to_caller())
+
+
+on_change("plans", plan_anew)

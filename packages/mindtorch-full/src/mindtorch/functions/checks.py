@@ -9,13 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_cpu.threads import MOST_THREADS, threads
-from mindtorch_dispatch import warn_once
+from mindtorch_dispatch import determinism, warn_once
 from mindtorch_dispatch.arguments.messages import type_name
 from mindtorch_dispatch.arguments.parameter import is_tensor_like
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import set_default_dtype
-from mindtorch_dispatch.extend import devices
-from mindtorch_dispatch.plan.determinism import ask_for_determinism
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.lazy_import import load
 from mindtorch_storage.tensor_base import TensorBase
@@ -185,8 +183,7 @@ def _has_compatible_shallow_copy_type(first: Any, second: Any) -> bool:
     return first.device.type == second.device.type
 
 
-_switches: dict[str, Any] = {"deterministic": False, "deterministic_warn_only": False}
-_switches |= {"precision": "highest", "interop_threads": None}
+_switches: dict[str, Any] = {"precision": "highest", "interop_threads": None}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -200,9 +197,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     for value, name in ((mode, "'mode' (position 1)"), (warn_only, "'warn_only'")):
         if not isinstance(value, bool):
             raise TypeError(f"_set_deterministic_algorithms(): argument {name} must be bool, not {type_name(value)}")
-    _switches["deterministic"], _switches["deterministic_warn_only"] = bool(mode), bool(warn_only)
-    devices.set_deterministic(mode)
-    ask_for_determinism(mode, warn_only)
+    determinism.ask_for(mode, warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -211,7 +206,7 @@ def are_deterministic_algorithms_enabled() -> bool:
     >>> torch.are_deterministic_algorithms_enabled()
     False
     """
-    return _switches["deterministic"]
+    return determinism.wanted.enabled
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
@@ -220,7 +215,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     >>> torch.is_deterministic_algorithms_warn_only_enabled()
     False
     """
-    return _switches["deterministic_warn_only"]
+    return determinism.wanted.warn_only
 
 
 def get_deterministic_debug_mode() -> int:
@@ -229,7 +224,7 @@ def get_deterministic_debug_mode() -> int:
     >>> torch.get_deterministic_debug_mode()
     0
     """
-    return 0 if not _switches["deterministic"] else 1 if _switches["deterministic_warn_only"] else 2
+    return 0 if not determinism.wanted.enabled else 1 if determinism.wanted.warn_only else 2
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:

@@ -11,8 +11,8 @@ from mindtorch_autograd.node import NotImplementedNode
 from mindtorch_autograd.views import gradient_edge, set_history
 from mindtorch_dispatch.arguments.parameter import INT64
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.determinism import filling
 from mindtorch_dispatch.execute.executor import rebind_geometry
-from mindtorch_dispatch.extend import devices
 from mindtorch_dispatch.plan.determinism import alert_of
 from mindtorch_dispatch.plan.targets import check_inference
 from mindtorch_dispatch.quantized import tensors as quantized
@@ -201,7 +201,7 @@ class MemoryMixin(TensorBase):
     def _fill_from(self, first: int) -> None:
         """Fill the storage from an element on, where new memory is filled."""
         spec = self._sig.spec
-        value = devices.filling(spec.np_dtype)
+        value = filling(spec.np_dtype)
         if value is None or spec.device.type == "meta":
             return
         storage = self._storage

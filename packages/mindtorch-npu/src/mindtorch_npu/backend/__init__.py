@@ -5,8 +5,9 @@ kernels with the call path. A row without a kernel is composed of others, or rai
 operator, device and dtype; nothing is computed on the host in its place.
 """
 
+from mindtorch_dispatch import determinism
 from mindtorch_dispatch.execute.arrays import install_arrays
-from mindtorch_dispatch.extend.devices import borrowed_memory, on_deterministic, stream_records
+from mindtorch_dispatch.extend.devices import borrowed_memory, stream_records
 from mindtorch_npu import runtime, switches
 from mindtorch_npu.backend import ops as _ops
 from mindtorch_npu.backend.arrays import (
@@ -31,7 +32,7 @@ register_allocator("npu", allocate)
 register_pinning(PinnedAllocation, runtime.is_available)
 stream_records["npu"] = record_stream
 borrowed_memory["npu"] = BorrowedAllocation
-on_deterministic("npu", switches.set_deterministic)
+determinism.on_change("npu", switches.set_deterministic)
 set_device_class(intern_device)
 _planned.start(DeviceArray, DeviceAllocation, launches)
 

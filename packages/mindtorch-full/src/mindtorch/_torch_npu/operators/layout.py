@@ -10,7 +10,7 @@ from mindtorch._torch_npu._operator import operator
 from mindtorch.nn import functional as F
 from mindtorch.tensor.tensor import Tensor
 from mindtorch.utils.weak import WeakIdKeyDictionary
-from mindtorch_dispatch.extend import devices
+from mindtorch_dispatch.determinism import filling
 
 __all__ = [
     "empty_with_format", "empty_with_swapped_memory", "get_npu_format", "get_storage_size", "npu_broadcast",
@@ -115,7 +115,7 @@ def empty_with_swapped_memory(
     if device is not None and device.type != "npu":
         raise RuntimeError("Expected all tensors to be on the same device, expected device: npu.")
     made = torch.zeros(size, dtype=dtype, device="npu" if device is None else device)
-    value = devices.filling(made._sig.spec.np_dtype)
+    value = filling(made._sig.spec.np_dtype)
     return made if value is None else made.fill_(value)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_dispatch.extend.devices import filling
+from mindtorch_dispatch.determinism import filling
 from mindtorch_npu.backend.arrays import DeviceArray, NpuArrays
 from mindtorch_npu.backend.binding import launch
 from mindtorch_npu.backend.register import aclnn, written
