@@ -18,6 +18,7 @@ HOMES: dict[str, str] = {
         "_device_modules": "_register_device_module",
         "serialization": "save load",
         "serialization._records": "PyTorchFileReader",
+        "serialization._record_writer": "PyTorchFileWriter",
         "functions.interop": "from_numpy frombuffer asarray as_tensor from_dlpack from_file",
         "utils.dlpack": "to_dlpack",
         "functions.checks": "_check _check_with _check_index _check_value _check_type _check_not_implemented "

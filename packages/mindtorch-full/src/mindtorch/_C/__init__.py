@@ -143,6 +143,7 @@ from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
 from mindtorch._C._variable_functions import _VariableFunctions, _VariableFunctionsClass  # noqa: F401 (the class is a name in torch's pickles)
 from mindtorch._naming import adopt, torch_name
 from mindtorch.random import Generator  # noqa: F401 (its name in torch)
+from mindtorch.serialization._record_writer import PyTorchFileWriter
 from mindtorch.serialization._records import PyTorchFileReader
 from mindtorch.tensor.metaclass import _TensorMeta
 from mindtorch.utils.backend_registration import _get_privateuse1_backend_name
@@ -165,6 +166,7 @@ __all__ = [
     "DispatchKeySet",
     "FunctionSchema",
     "PyTorchFileReader",
+    "PyTorchFileWriter",
     "ScriptDict",
     "ScriptFunction",
     "ScriptList",

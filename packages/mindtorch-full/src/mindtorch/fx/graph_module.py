@@ -23,7 +23,7 @@ from mindtorch_storage.lazy_import import LazyModule
 
 _tracing = LazyModule("mindtorch.fx._symbolic_trace", "it makes graph modules itself")
 
-__all__ = ["GraphModule", "reduce_graph_module"]
+__all__ = ["GraphModule", "reduce_graph_module", "reduce_package_graph_module"]
 
 _numbers = itertools.count()
 
@@ -49,18 +49,19 @@ def _forward_from_src(src: str, globals: dict[str, Any], co_fields: dict[str, An
     return _method_from_src("forward", src, globals, co_fields)
 
 
-def _import_statement(name: str, obj: Any) -> str:
+def _import_statement(name: str, obj: Any, importer: Any) -> str:
     if name in CUSTOM_BUILTINS:
         return CUSTOM_BUILTINS[name].import_str
-    module, _, attribute = f"{obj.__module__}.{obj.__qualname__}".rpartition(".")
+    found = (obj.__module__, obj.__qualname__) if importer is None else importer.get_name(obj)
+    module, _, attribute = ".".join(found).rpartition(".")
     return (
         f"from {module} import {attribute} as {name}" if module != "builtins" else f"from builtins import {attribute}"
     )
 
 
-def _format_import_block(globals: dict[str, Any]) -> str:
-    """Return the statements that import what generated code needs."""
-    return "\n".join(sorted({_import_statement(name, obj) for name, obj in globals.items()}))
+def _format_import_block(globals: dict[str, Any], importer: Any = None) -> str:
+    """Return the statements that import what generated code needs; a package's importer has names of its own."""
+    return "\n".join(sorted({_import_statement(name, obj, importer) for name, obj in globals.items()}))
 
 
 def _run_imports(import_block: str) -> dict[str, Any]:
@@ -80,6 +81,11 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
     """Return the module that was pickled as its attributes and the imports of its code."""
     code = body.get("_code") or body["code"]
     return _deserialize_graph_module(_forward_from_src(code, _run_imports(import_block)), body)
+
+
+def reduce_package_graph_module(importer: Any, body: dict[str, Any], generated_module_name: str) -> Module:
+    """Return the module whose code is in a package."""
+    return _deserialize_graph_module(importer.import_module(generated_module_name).forward, body)
 
 
 def _deserialize_graph_module(
@@ -301,6 +307,14 @@ class GraphModule(Module):
         body = {**body, "_code": self._code}
         del body["_graph"]
         return reduce_graph_module, (body, block)
+
+    def __reduce_package__(self, exporter: Any) -> tuple[Any, ...]:
+        body = {**self.__dict__, "_graphmodule_cls_name": type(self).__name__}
+        del body["_graph"]
+        name = f"fx-generated._{exporter.get_unique_id()}"
+        block = _format_import_block(self.recompile().globals, exporter.importer)
+        exporter.save_source_string(name, block + self.code)
+        return reduce_package_graph_module, (body, name)
 
     def _deepcopy_init(self) -> Callable[..., None]:
         return GraphModule.__init__

@@ -18,7 +18,9 @@ _LIMIT32 = 0xFFFFFFFF
 _HAS_DESCRIPTOR, _UTF8 = 0x0008, 0x0800
 _ZEROS = bytes(1 << 20)
 _CHUNK = 1 << 21  # file systems cache a large write in large pages, which cost less to make, to write out and to map
-VERSION = b"3\n"
+VERSION = 3
+_NEW_PLACE = 6
+"""The first version whose number is in the folder `.data`."""
 
 
 class ArchiveWriter:
@@ -29,6 +31,7 @@ class ArchiveWriter:
         self._archive_name = archive_name
         self._alignment = alignment
         self._checksums = checksums
+        self.version = VERSION
         self._position = 0
         self._directory: list[tuple[bytes, int, int, int, int]] = []
 
@@ -82,8 +85,8 @@ class ArchiveWriter:
 
     def finish(self) -> None:
         """Add the closing records and the directory. Without this call the file is not an archive."""
-        self.write_record("version", VERSION)
-        self.write_record(".data/serialization_id", self._serialization_id())
+        self.write_record(".data/version" if self.version >= _NEW_PLACE else "version", b"%d\n" % self.version)
+        self.write_record(".data/serialization_id", self.serialization_id())
         start = self._position
         for name, offset, size, checksum, flags in self._directory:
             extra = _zip64_extra(size, offset)
@@ -105,7 +108,12 @@ class ArchiveWriter:
             struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, short, short, min(size, _LIMIT32), min(start, _LIMIT32), 0)
         )
 
-    def _serialization_id(self) -> bytes:
+    def names(self) -> set[str]:
+        """The names of the records that are written."""
+        start = len(self._archive_name) + 1
+        return {entry[0].decode()[start:] for entry in self._directory}
+
+    def serialization_id(self) -> bytes:
         """Forty digits that depend on the names and the contents, so equal files have equal ids."""
         names = hashlib.sha256(b"\0".join(entry[0] for entry in self._directory)).digest()
         contents = hashlib.sha256(b"".join(struct.pack("<QI", entry[2], entry[3]) for entry in self._directory))

@@ -141,7 +141,8 @@ def write_legacy(obj: Any, stream: BinaryIO, pickle_module: Any, pickle_protocol
             stream.write(_host_bytes(storage))
 
 
-def _archive_name(path: str) -> str:
+def archive_name(path: str) -> str:
+    """Return the folder in an archive that is written to a path."""
     name = path.replace("\\", "/").rpartition("/")[2]
     stem, dot, _ = name.rpartition(".")
     stem = stem if dot else name
@@ -150,7 +151,8 @@ def _archive_name(path: str) -> str:
     return stem if path.isascii() else "archive"
 
 
-def _check_folder(path: str) -> None:
+def check_folder(path: str) -> None:
+    """Raise where no file can be at a path."""
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         raise RuntimeError(f"Parent directory {folder} does not exist.")
@@ -199,8 +201,8 @@ def save(
         return
     path = os.fsdecode(f)
     if _use_new_zipfile_serialization:
-        name = _archive_name(path)
-        _check_folder(path)
+        name = archive_name(path)
+        check_folder(path)
     else:
         name = ""
     with _files.replaced_file(path) as stream:
