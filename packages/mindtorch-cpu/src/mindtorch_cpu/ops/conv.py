@@ -147,6 +147,8 @@ def convolution(
     groups: int,
 ) -> None:
     """Convolution, plain or transposed."""
+    if not out.size:
+        return
     geometry = Geometry(weight.shape[2:], stride, padding, dilation, groups)
     if transposed:
         scatter(out, input, weight, geometry)
@@ -171,7 +173,11 @@ def convolution_backward(
     groups: int,
     mask: Any,
 ) -> None:
-    """Gradients of input, weight and bias."""
+    """Gradients of input, weight and bias; zeros of a result without elements."""
+    if not grad.size:
+        for gradient in filter(lambda one: one is not None, outs):
+            gradient[...] = 0
+        return
     geometry = Geometry(weight.shape[2:], stride, padding, dilation, groups)
     if outs[0] is not None:
         (correlate if transposed else scatter)(outs[0], grad, weight, geometry)

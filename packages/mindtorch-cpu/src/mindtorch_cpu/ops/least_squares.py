@@ -64,27 +64,41 @@ def _of_any_rank(matrix: Any, right: Any, cut: float, driver: str) -> tuple[Any,
     return solution[:columns], rank, found
 
 
+def _outputs(self: Any, b: Any, count: int, driver: str) -> tuple[Any, Any, Any, Any]:
+    """Return arrays for solution, residuals, ranks and singular values, empty where a driver gives none."""
+    rows, columns = self.shape[-2:]
+    own, real = self.shape[:-2], self.real.dtype
+    # torch counts the batch by the difference of the dimensions, also of a matrix that has one less.
+    batch = np.broadcast_shapes(own, b.shape[: len(own)])
+    solution = np.zeros((*batch, count, max(rows, columns)), self.dtype).swapaxes(-1, -2)[..., :columns, :]
+    residuals = np.zeros((*batch, count) if rows > columns and driver != "gelsy" else (0,), real)
+    ranks = np.zeros(own if driver != "gels" else (0,), np.int64)
+    values = np.zeros((*own, min(rows, columns)) if driver in ("gelsd", "gelss") else (0,), real)
+    return solution, residuals, ranks, values
+
+
 @kernel("linalg_lstsq")
-def lstsq(outs: Any, self: Any, b: Any, rcond: float | None, driver: str) -> None:
-    """The shortest of the solutions with the least residual."""
-    solution, residuals, ranks, values = outs
+def lstsq(self: Any, b: Any, rcond: float | None, driver: str) -> tuple[Any, Any, Any, Any]:
+    """The shortest of the solutions with the least residual; residuals where every matrix has full rank."""
     vector = is_vector_rhs(self, b)
     right = b[..., None] if vector else b
-    target = solution[..., None] if vector else solution
+    solution, residuals, ranks, values = _outputs(self, b, right.shape[-1], driver)
     cut = np.finfo(self.dtype).eps * max(self.shape[-2:]) if rcond is None else rcond
-    for index, matrix, given in each(target.shape[:-2], (self, 2), (right, 2)):
+    for index, matrix, given in each(solution.shape[:-2], (self, 2), (right, 2)):
         _check_numbers(matrix, given, driver, index, self.shape[:-2])
         if matrix.size == 0:
-            target[index] = 0
             rank, found = 0, None
         elif driver == "gels":
-            target[index], rank, found = _full_rank(matrix, given, index, self.shape[:-2]), 0, None
+            solution[index], rank, found = _full_rank(matrix, given, index, self.shape[:-2]), 0, None
         else:
-            target[index], rank, found = _of_any_rank(matrix, given, cut, driver)
+            solution[index], rank, found = _of_any_rank(matrix, given, cut, driver)
         if residuals.size:
-            residuals[index] = np.sum(np.abs(given - matrix @ target[index]) ** 2, axis=0)
+            residuals[index] = np.sum(np.abs(given - matrix @ solution[index]) ** 2, axis=0)
         own = tuple(0 if extent == 1 else at for extent, at in zip(self.shape[:-2], index, strict=True))
         if ranks.size:
             ranks[own] = rank
         if values.size and found is not None:
             values[own] = found
+    if driver in ("gelsd", "gelss") and np.any(ranks != self.shape[-1]):
+        residuals = np.zeros((0,), residuals.dtype)
+    return solution[..., 0] if vector else solution, residuals, ranks, values

@@ -137,8 +137,6 @@ def fmod(out: Any, self: Any, other: Any) -> None:
 def pow_(out: Any, self: Any, exponent: Any) -> None:
     """`self ** exponent`; integers wrap, negative integer exponents give 0 except for bases 1 and -1."""
     if out.dtype.kind in "iu":
-        if not isinstance(exponent, np.ndarray) and exponent < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
         _integer_pow(out, np.asarray(self, out.dtype), np.asarray(exponent, out.dtype))
         return
     if out.dtype.kind == "b":

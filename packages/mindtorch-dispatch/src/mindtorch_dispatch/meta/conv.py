@@ -144,6 +144,15 @@ def in_format(shape: Sequence[int], *operands: Spec) -> Spec:
 _MOST_PADDING = 2**62 - 1
 
 
+def _check_elements(input: Spec) -> None:
+    """Refuse an input without elements that has a batch and channels; a meta tensor has none to miss."""
+    shape = input.shape if input.ndim != 3 else (*input.shape[:2], 1, input.shape[2])  # torch gives lines a height
+    check(
+        bool(input.numel) or 0 in input.shape[:2] or input.device.type == "meta",
+        lambda: f"Only zero batch or zero channel inputs are supported, but got input shape: {shape_text(shape)}",
+    )
+
+
 def _used(steps: list[int], counts: Sequence[int], extents: Sequence[int]) -> list[int]:
     """Return `steps`, those that nothing takes, as there is one position only, within `extents`: kernels multiply with them.
 
@@ -151,6 +160,26 @@ def _used(steps: list[int], counts: Sequence[int], extents: Sequence[int]) -> li
     """
     limits = zip(steps, counts, extents, strict=True)
     return [step if count > 1 else max(1, min(step, extent)) for step, count, extent in limits]
+
+
+def _check_window(input: Spec, weight: Spec, dilation: list[int], transposed: bool) -> None:
+    """Refuse a window without extent as the kernel behind the call does; meta tensors and empty batches reach none."""
+    window = list(weight.shape[2:])
+    if 0 not in window or input.device.type == "meta" or not input.numel:
+        return
+    if transposed and len(window) == 3:
+        raise RuntimeError(
+            "non-empty 5D (n_output_plane x n_input_plane x kernel_depth x kernel_height x kernel_width) tensor expected "
+            f"for weight, but got: {shape_text(weight.shape)}"
+        )
+    window = [1, *window] if len(window) == 1 else window
+    if not transposed and max(dilation) > 1:
+        found = f" {shape_text(window)}"
+    elif len(window) == 3:
+        found = f": {' x '.join(map(str, window))} (TxHxW)"
+    else:
+        found = f" kernel_height: {window[0]} kernel_width: {window[1]}"
+    raise RuntimeError(f"kernel size should be greater than zero, but got{found}")
 
 
 @meta_rule(out=True)
@@ -175,11 +204,15 @@ def convolution(
     _check_weight(input, weight, groups)
     if transposed:
         _check_channels(input, weight, bias, weight.shape[0], weight.shape[1] * groups, "transposed=1")
+        _check_elements(input)
         size = _transposed_size(input, weight, stride, padding, dilation, output_padding)
         shape = (input.shape[0], weight.shape[1] * groups, *size)
     else:
         _check_channels(input, weight, bias, weight.shape[1] * groups, weight.shape[0], f"groups={groups}")
-        shape = (input.shape[0], weight.shape[0], *_forward_size(input, weight, stride, padding, dilation))
+        size = _forward_size(input, weight, stride, padding, dilation)
+        _check_elements(input)
+        # torch answers an input without channels with a result without any.
+        shape = (input.shape[0], weight.shape[0] if input.shape[1] or not input.shape[0] else 0, *size)
     check(
         input.dtype is weight.dtype,
         lambda: (
@@ -192,6 +225,7 @@ def convolution(
             f"Input type ({input.dtype.type_name}) and bias type ({bias.dtype.type_name}) should be the same"
         )
     check_implemented(input.dtype, "slow_conv2d_cpu")
+    _check_window(input, weight, dilation, transposed)
     small, large = (input.shape, shape) if transposed else (shape, input.shape)
     stride, dilation = _used(stride, small[2:], large[2:]), _used(dilation, weight.shape[2:], large[2:])
     values = (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
@@ -214,7 +248,7 @@ def convolution_backward(
 ) -> Outputs:
     """`convolution_backward`: gradients of input, weight and bias."""
     dims = weight.ndim - 2
-    features = grad_output.shape[1]
+    features = bias_sizes[0] if bias_sizes else grad_output.shape[1]
     specs = (
         in_format(input.shape, input, weight) if output_mask[0] else None,
         suggested(weight) if output_mask[1] else None,

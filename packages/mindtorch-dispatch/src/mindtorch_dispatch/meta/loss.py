@@ -12,7 +12,7 @@ from mindtorch_storage.spec import Spec
 
 from ..typing import Scalar
 from .checks import check, shape_text
-from .pointwise import broadcast_spec, promoted
+from .pointwise import broadcast_spec, promoted, refuse_bool_sub
 from .rule import MetaRule, Outputs
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -107,6 +107,8 @@ def _binary_cross_entropy_with_logits(
     compute = promoted(specs)
     spec = broadcast_spec(specs, compute)
     check_floating(spec, "log_sigmoid_cpu")
+    if target.dtype is bool_dtype:
+        refuse_bool_sub(target, target)  # of which torch makes its 1, too
     product = broadcast_spec([self, target], compute)
     if product.shape != spec.shape:
         raise RuntimeError(
@@ -125,7 +127,7 @@ def _check_written(target: Spec, product: Spec) -> None:
         ),
     )
     check(
-        target.dtype is bool_dtype or can_cast(product.dtype, target.dtype),
+        can_cast(product.dtype, target.dtype),
         lambda: (
             f"result type {product.dtype.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"
         ),

@@ -150,7 +150,8 @@ def _is_bool(value: Scalar | Spec) -> bool:
     return isinstance(value, bool) or (isinstance(value, Spec) and value.dtype is bool_dtype)
 
 
-def _check_sub(self: Spec, other: Scalar | Spec, alpha: int = 1) -> None:
+def refuse_bool_sub(self: Scalar | Spec, other: Scalar | Spec) -> None:
+    """Raise torch's error for a subtraction in which an operand is bool."""
     if _is_bool(self) and _is_bool(other):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
@@ -161,6 +162,10 @@ def _check_sub(self: Spec, other: Scalar | Spec, alpha: int = 1) -> None:
             "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
             "use the `~` or `logical_not()` operator instead."
         )
+
+
+def _check_sub(self: Spec, other: Scalar | Spec, alpha: int = 1) -> None:
+    refuse_bool_sub(self, other)
     _check_alpha(self, other, alpha)
 
 

@@ -2,7 +2,7 @@
 
 from ..meta import least_squares as rules
 from ..meta.packs import pack
-from ..table import op
+from ..table import DYNAMIC, op
 
 op(
     "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) "
@@ -10,4 +10,5 @@ op(
     rules.lstsq,
     pack=pack("linalg_lstsq", "solution residuals rank singular_values"),
     variants="function",
+    tags={DYNAMIC},
 )

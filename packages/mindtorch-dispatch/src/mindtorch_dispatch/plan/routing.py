@@ -20,6 +20,7 @@ from ..execute.errstate import SILENT, enter, leave
 from ..meta.rule import Outputs, View
 from ..table import DYNAMIC, Kernel, OpRow, RowKind
 from .call import Call
+from .integers import readers_of
 from .overlap import refuse_overlapping_out
 from .plan import Plan
 from .results import WIDER, allocator, packing, rounding
@@ -145,7 +146,7 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
     plan.casts = bool(casts or rounded)
     plan.wraps = wrapped is not None and wrapped.np.kind in "iu" and bool(scalars)
     ints = [index for index, value in enumerate(values) if type(value) is int and _is_operand(arguments, index)]
-    plan.prepare = _preparation(scalars, lists, casts, wrapped, ints, values, rounded)
+    plan.prepare = _preparation(scalars, lists, casts, wrapped, ints, values, rounded, arguments)
 
 
 def _is_operand(arguments: Sequence[Any], index: int) -> bool:
@@ -185,20 +186,23 @@ def _preparation(
     ints: list[int],
     constants: list[Any],
     rounded: list[int],
+    arguments: Sequence[Any],
 ) -> Callable[..., None] | None:
     """Return the function that fills what is not a plain tensor operand, None when there is nothing else."""
     whole: Any = wrapped
     narrow = wrapped.np.type if wrapped is not None and wrapped.np.kind in "iu" else None
     if narrow is not None:
-        for index in ints:
-            constants[index] = _wrap_int(constants[index], whole)
+        varying = [index for index, _ in scalars]
+        readers = readers_of(arguments, [*ints, *varying])
+        for index in set(ints).difference(varying):
+            constants[index] = readers[index](constants[index], whole)
     if not (scalars or lists or casts):
         return None
 
     def prepare(plan: Plan, values: list[Any], flat: tuple[Any, ...]) -> None:
         for index, source in scalars:
             value = flat[source]
-            values[index] = _wrap_int(value, whole) if narrow is not None and type(value) is int else value
+            values[index] = readers[index](value, whole) if narrow is not None and type(value) is int else value
         for index in rounded:
             values[index] = _rounded(values[index], wrapped)
         for index, source in lists:
@@ -225,15 +229,6 @@ def _rounded(value: object, dtype: Any) -> float:
         return float(dtype.np.type(value))
     finally:
         leave(token)
-
-
-def _wrap_int(value: int, dtype: Dtype) -> Any:
-    """Return `value` as the dtype holds it: two's complement, no overflow error."""
-    bits = dtype.itemsize * 8
-    value &= (1 << bits) - 1
-    if dtype.np.kind == "i" and value >> (bits - 1):
-        value -= 1 << bits
-    return dtype.np.type(value)
 
 
 def _converted(value: Any, np_dtype: Any) -> Any:

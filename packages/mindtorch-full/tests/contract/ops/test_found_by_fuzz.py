@@ -187,6 +187,59 @@ class S: __index__ = lambda self: 1; x = t.arange(3); x[S()] = 5; x
 class S: __index__ = lambda self: 9; t.ones(3, 3)[:, S()]
 class S: __index__ = lambda self: [].a; t.ones(3, 3)[S(), 0]
 """
+INTEGERS = """
+t.tensor([1, 2], dtype=t.uint8).clamp(300)
+t.tensor([1, 2], dtype=t.uint8).clamp(-1, 5)
+t.tensor([1, 2], dtype=t.uint8).clamp_(max=300)
+t.clamp_max(t.tensor([1, 2], dtype=t.int8), 200)
+t.clamp(t.tensor([1, 2]), 2**63)
+t.clamp(t.tensor([], dtype=t.int32), 2**31)
+t.clamp(t.tensor([1, 2], dtype=t.uint8, device='meta'), 300).shape
+t.clamp(t.tensor([1, 2], dtype=t.uint16), 70000)
+t.vmap(lambda x: x.clamp(300))(t.ones(2, 2, dtype=t.uint8))
+t._foreach_maximum([t.tensor([1], dtype=t.uint8)], 300)
+t.tensor([44, 2], dtype=t.uint8) + 300
+t.tensor([44, 2], dtype=t.uint8) == 300
+t.tensor([44, 2], dtype=t.uint8).remainder(300)
+t.add(t.tensor([44], dtype=t.uint8), 1, alpha=300)
+t.rsub(t.tensor([44], dtype=t.uint8), 1, alpha=300)
+F.threshold(t.tensor([1, 2], dtype=t.uint8), 0, 300)
+t.tensor([1, 2], dtype=t.uint8) ** 300
+t.tensor([1, 2], dtype=t.uint8) ** -1
+t.tensor([1, 2]) ** 2**63
+t.empty(0, dtype=t.int64).pow_(-1)
+t.pow(t.empty(0, dtype=t.int64), -1, out=t.ones(0))
+t._foreach_pow([t.empty(0, dtype=t.int64)], [-1])
+t.pow(t.ones(3, dtype=t.int64, device='meta'), -1).shape
+"""
+WITHOUT_EXTENT = """
+F.conv1d(t.ones(1, 1, 0), t.ones(1, 1, 3), padding=2)
+F.conv1d(t.ones(1, 1, 0), t.ones(1, 1, 3), padding=1)
+F.conv1d(t.ones(1, 0), t.ones(1, 1, 3), padding=2)
+F.conv2d(t.ones(1, 1, 0, 4), t.ones(1, 1, 3, 3), padding=2)
+F.conv_transpose1d(t.ones(1, 1, 0), t.ones(1, 1, 3), padding=1)
+F.conv1d(t.ones(1, 1, 0, device='meta'), t.ones(1, 1, 3, device='meta'), padding=2).shape
+F.conv1d(t.ones(0, 1, 0), t.ones(1, 1, 3), padding=2)
+F.conv2d(t.ones(2, 0, 4, 4), t.ones(3, 0, 2, 2), t.ones(3))
+b = leaf(1, 2, 3); w = t.ones(3, 0, 2, requires_grad=True); F.conv1d(t.ones(1, 0, 4), w, b).sum().backward(); [b.grad, w.grad]
+F.conv1d(t.ones(1, 1, 3), t.ones(1, 1, 0))
+F.conv2d(t.ones(1, 1, 3, 3), t.ones(1, 1, 0, 2), dilation=2)
+F.conv3d(t.ones(1, 1, 3, 3, 3), t.ones(1, 1, 0, 2, 2))
+F.conv_transpose3d(t.ones(1, 1, 3, 3, 3), t.ones(1, 1, 0, 2, 2))
+"""
+TARGETS = """
+F.binary_cross_entropy_with_logits(t.ones(3), t.tensor([True, False, True]))
+F.binary_cross_entropy_with_logits(t.ones(3).half(), t.tensor([True, False, True]), pos_weight=t.ones(3))
+F.binary_cross_entropy_with_logits(t.ones(3).int(), t.tensor([True, False, True]))
+"""
+RESIDUALS = """
+t.linalg.lstsq(t.ones(3, 2), t.arange(3.).view(3, 1), driver='gelsd').residuals
+t.linalg.lstsq(t.ones(3, 2), t.arange(3.).view(3, 1), driver='gelss').residuals
+t.linalg.lstsq(t.ones(3, 1), t.arange(3.).view(3, 1), driver='gelsd').residuals
+t.linalg.lstsq(t.stack([t.ones(3, 2), t.eye(3)[:, :2]]), t.ones(2, 3, 1), driver='gelsd').residuals
+t.linalg.lstsq(t.ones(0, 3, 2), t.ones(0, 3, 2), driver='gelsd').residuals
+t.linalg.lstsq(t.ones(3, 2), t.ones(3, 2)).residuals
+"""
 TWICE = """
 x = leaf(1, 2); y = x * 2; y.sum().backward(); y.sum().backward()
 x = leaf(1, 2); y = (2.5 * x).sum(); y.backward(); y.backward()
@@ -235,7 +288,7 @@ def last(program: str, library: Any) -> Any:
 
 ALL = (
     NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES, NUMBERS, SHAPES, OVERLOADS, ORDER, NUMBERS_OF_CLASSES, TWICE,
-    RESIZED, LEAKED, RANGES,
+    RESIZED, LEAKED, RANGES, INTEGERS, WITHOUT_EXTENT, TARGETS, RESIDUALS,
 )  # fmt: skip
 
 
