@@ -52,13 +52,19 @@ class Unplannable(Exception):
     """An argument that cannot be part of a key: plan this call anew every time."""
 
 
-def fingerprint(value: Any) -> Any:
-    """Return the part of a plan key that `value` contributes."""
+DEEPEST = 32
+"""How many lists may lie in each other as an argument that is part of a key."""
+
+
+def fingerprint(value: Any, depth: int = 0) -> Any:
+    """Return the part of a plan key that `value` contributes; Unplannable for lists in lists that have no end."""
     kind = type(value)
     if kind in plain_types:
         return value._sig
     if kind is list or kind is tuple:
-        return (kind, *[fingerprint(item) for item in value])
+        if depth == DEEPEST:
+            raise Unplannable
+        return (kind, *[fingerprint(item, depth + 1) for item in value])
     if kind is int or value is None:
         return value
     if kind is str:
@@ -68,7 +74,7 @@ def fingerprint(value: Any) -> Any:
     if kind is Device:
         return (kind, resolve(value) if value.type in array_types else value)
     if isinstance(value, tuple):
-        return (tuple, *[fingerprint(item) for item in value])
+        return (tuple, *[fingerprint(item, depth + 1) for item in value])
     if kind in opaque_types:
         return kind
     if kind in wrapping_types:

@@ -37,15 +37,18 @@ bool is_ordinary(PyObject* value, PyTypeObject* kind) {
 
 PyObject* typed(PyObject* value) { return PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(value)), value); }
 
-PyObject* fingerprint(PyObject* value);
+// A list may contain itself. Deeper ones are left to Python, which refuses those without an end; a hash looks at few.
+constexpr int DEEPEST = 32, DEEPEST_HASHED = 3;
 
-PyObject* fingerprint_sequence(PyObject* value, PyTypeObject* kind) {
+PyObject* fingerprint(PyObject* value, int depth = 0);
+
+PyObject* fingerprint_sequence(PyObject* value, PyTypeObject* kind, int depth) {
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(value);
     Ref key(PyTuple_New(count + 1));
     if (!key) return nullptr;
     PyTuple_SET_ITEM(key.get(), 0, Py_NewRef(reinterpret_cast<PyObject*>(kind)));
     for (Py_ssize_t index = 0; index < count; index++) {
-        PyObject* part = fingerprint(PySequence_Fast_GET_ITEM(value, index));
+        PyObject* part = fingerprint(PySequence_Fast_GET_ITEM(value, index), depth + 1);
         if (part == nullptr) return nullptr;
         PyTuple_SET_ITEM(key.get(), index + 1, part);
     }
@@ -53,14 +56,15 @@ PyObject* fingerprint_sequence(PyObject* value, PyTypeObject* kind) {
 }
 
 // As `fingerprint` of the dispatcher's call path; null with an error set, or without one where a slot is unset.
-PyObject* fingerprint(PyObject* value) {
+PyObject* fingerprint(PyObject* value, int depth) {
     PyTypeObject* kind = Py_TYPE(value);
     if (kind == &PyLong_Type || value == Py_None) return Py_NewRef(value);
     if (kind == &PyUnicode_Type) {  // the name of a device means the one that is current
         const int device = PyDict_Contains(configuration.array_types, value);
         if (device <= 0) return device < 0 ? nullptr : Py_NewRef(value);
     }
-    if (kind == &PyList_Type || kind == &PyTuple_Type) return fingerprint_sequence(value, kind);
+    if ((kind == &PyList_Type || kind == &PyTuple_Type) && depth < DEEPEST)
+        return fingerprint_sequence(value, kind, depth);
     if (kind == &PyFloat_Type || kind == &PyBool_Type) return typed(value);
     const int plain = is_plain(kind);
     if (plain < 0) return nullptr;
@@ -103,7 +107,7 @@ bool same(PyObject* part, PyObject* value) {
            PyTuple_GET_ITEM(part, 0) == reinterpret_cast<PyObject*>(kind);
 }
 
-size_t hash_of_value(PyObject* value) {
+size_t hash_of_value(PyObject* value, int depth = 0) {
     PyTypeObject* kind = Py_TYPE(value);
     if (is_plain(kind) == 1) return address(slot(value, configuration.tensor.sig));
     if (kind == &PyLong_Type) return static_cast<size_t>(PyLong_Type.tp_hash(value));
@@ -111,8 +115,8 @@ size_t hash_of_value(PyObject* value) {
     if (kind != &PyList_Type && !PyTuple_Check(value)) return address(kind);
     size_t hash = address(kind);
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(value);
-    for (Py_ssize_t index = 0; index < count && index < 8; index++)
-        hash = mixed(hash, hash_of_value(PySequence_Fast_GET_ITEM(value, index)));
+    for (Py_ssize_t index = 0; index < count && index < 8 && depth < DEEPEST_HASHED; index++)
+        hash = mixed(hash, hash_of_value(PySequence_Fast_GET_ITEM(value, index), depth + 1));
     return mixed(hash, static_cast<size_t>(count));
 }
 

@@ -15,11 +15,14 @@ _MULTIPLIER = 0xC6A4A7935BD1E995
 def type_name(value: object) -> str:
     """The name of `value`'s type in a message: short for Python classes, qualified for extension types."""
     cls = type(value)
-    full = FULL_TYPE_NAMES.get((cls.__module__, cls.__name__))
+    module = getattr(cls, "__module__", None)  # a class made by code without a module's name has none
+    if type(module) is not str:
+        return cls.__name__
+    full = FULL_TYPE_NAMES.get((module, cls.__name__))
     if full is not None:
         return full
-    qualified = cls.__module__ == "torch.return_types" or not cls.__flags__ & _HEAP_TYPE
-    return f"{cls.__module__}.{cls.__name__}" if qualified and cls.__module__ != "builtins" else cls.__name__
+    qualified = module == "torch.return_types" or not cls.__flags__ & _HEAP_TYPE
+    return f"{module}.{cls.__name__}" if qualified and module != "builtins" else cls.__name__
 
 
 def quantity_error(name: str, least: int, most: int, given: int) -> TypeError:

@@ -213,7 +213,8 @@ def is_scalar(value: object) -> bool:
 def _is_named(value: object, name: str) -> bool:
     """An instance of torch's class `name`, wherever in the layers above it is defined."""
     return any(
-        cls.__name__ == name and cls.__module__.startswith(("torch", "mindtorch")) for cls in type(value).__mro__
+        cls.__name__ == name and str(getattr(cls, "__module__", "")).startswith(("torch", "mindtorch"))
+        for cls in type(value).__mro__
     )
 
 

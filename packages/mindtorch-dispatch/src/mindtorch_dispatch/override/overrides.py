@@ -196,10 +196,13 @@ def is_method_form(func: Callable[..., Any]) -> bool:
     return owner is not None and getattr(owner, getattr(func, "__name__", ""), None) is func
 
 
-def has_stranger(values: Sequence[Any]) -> bool:
-    """Whether something that is no tensor overrides functions, as what stands for tensors while a graph is recorded."""
+def has_stranger(values: Sequence[Any], depth: int = 2) -> bool:
+    """Whether something that is no tensor overrides functions, as what stands for tensors while a graph is recorded.
+
+    No argument holds lists deeper in each other than `depth`; one that does is refused later.
+    """
     return any(
-        has_stranger(value)
+        depth > 0 and has_stranger(value, depth - 1)
         if isinstance(value, (list, tuple))
         else hasattr(type(value), "__torch_function__") and not isinstance(value, TensorBase)
         for value in values

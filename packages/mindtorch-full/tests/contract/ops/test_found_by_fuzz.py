@@ -240,6 +240,18 @@ t.linalg.lstsq(t.stack([t.ones(3, 2), t.eye(3)[:, :2]]), t.ones(2, 3, 1), driver
 t.linalg.lstsq(t.ones(0, 3, 2), t.ones(0, 3, 2), driver='gelsd').residuals
 t.linalg.lstsq(t.ones(3, 2), t.ones(3, 2)).residuals
 """
+ENDLESS = """
+x = [1]; x.append(x); t.cov(x)
+x = [1]; x.append(x); t.add(t.ones(1), x)
+x = [1]; x.append(x); t.cat(x)
+x = [1]; x.append(x); t.ops.aten.add.Tensor(t.ones(1), x)
+x = [1]; x.append(x); F.conv2d(t.ones(1, 1, 2, 2), t.ones(1, 1, 1, 1), stride=x)
+x = [1]; x *= 8; x[:] = [x] * 8; t.cat(x)
+import functools; x = functools.reduce(lambda inner, _: [inner], range(100000), 1); t.cat(x)
+import functools; x = functools.reduce(lambda inner, _: (inner,), range(100000), ()); t.ones(x)
+t.cov(eval("type('Nameless', (), {})()", {}))
+t.rand(2, generator=eval("type('Nameless', (), {})()", {}))
+"""
 TWICE = """
 x = leaf(1, 2); y = x * 2; y.sum().backward(); y.sum().backward()
 x = leaf(1, 2); y = (2.5 * x).sum(); y.backward(); y.backward()
@@ -288,7 +300,7 @@ def last(program: str, library: Any) -> Any:
 
 ALL = (
     NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES, NUMBERS, SHAPES, OVERLOADS, ORDER, NUMBERS_OF_CLASSES, TWICE,
-    RESIZED, LEAKED, RANGES, INTEGERS, WITHOUT_EXTENT, TARGETS, RESIDUALS,
+    RESIZED, LEAKED, RANGES, INTEGERS, WITHOUT_EXTENT, TARGETS, RESIDUALS, ENDLESS,
 )  # fmt: skip
 
 
