@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -65,6 +66,35 @@ def with_a_rule(T):
         T.func.vmap(T.func.vmap(op))(batch(T)),
     ]
     return results, seen, op(batch(T))
+
+
+@scenarios
+def with_a_rule_of_lists(T):
+    """A list has a list of places; lists come as lists and numbers as the signature says."""
+
+    def function(xs, sizes, y=None, scale=1.0, *, n=2):
+        return sum(xs) * scale
+
+    tensor = T.Tensor
+    function.__annotations__ = {
+        "xs": Sequence[tensor], "sizes": Sequence[int], "y": tensor | None, "scale": float, "n": int, "return": tensor,
+    }  # fmt: skip
+    op, seen = T.library.custom_op(f"vmapped{T.__name__}::lists{next(_names)}", mutates_args=())(function), []
+
+    @op.register_vmap
+    def rule(info, in_dims, xs, sizes, y=None, scale=1.0, *, n=2):
+        seen.append((in_dims, type(xs), sizes, y is None, scale, type(scale), n))
+        return op(
+            [x if dim == 0 else x.expand(info.batch_size, *x.shape) for x, dim in zip(xs, in_dims[0], strict=True)],
+            sizes,
+        ), 0
+
+    results = [
+        T.func.vmap(lambda x: op([x, x * 2], (1, 2)))(batch(T)),
+        T.func.vmap(lambda x: op([x, T.ones(())], (), x, n=3))(T.ones(3)),
+        T.func.vmap(lambda x: op((x, x), [4], scale=2))(batch(T)),
+    ]
+    return results, seen
 
 
 @scenarios

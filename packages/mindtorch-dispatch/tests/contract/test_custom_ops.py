@@ -477,3 +477,32 @@ def results_without_annotation(T, ns):
 
     function.__annotations__ = {"x": T.Tensor}
     return T.library.infer_schema(function, mutates_args=())
+
+
+@scenarios
+def writes_alone(T, ns):
+    """An operator that writes its arguments and returns nothing needs no fake: there is nothing to describe."""
+
+    def foo(x, out):
+        out.copy_(x.sin())
+
+    foo.__annotations__ = {"x": T.Tensor, "out": T.Tensor, "return": None}
+    op = custom(T, ns, foo, mutates_args={"out"})
+    out, meta = T.zeros(2), T.zeros(2, device="meta")
+    checked = T.library.opcheck(op, (T.ones(2), T.zeros(2)), test_utils=("test_schema", "test_faketensor"))
+    return op(T.ones(2), out), out, op(meta, meta), checked
+
+
+@scenarios
+def compiled_with_a_backward(T, ns):
+    """What a compiled function returns straight from the operator still has its gradient."""
+    op = custom(T, ns)
+    op.register_fake(lambda x: T.empty_like(x))
+    op.register_autograd(
+        lambda ctx, grad: grad * ctx.saved_tensors[0].cos(),
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+    )
+    x = T.arange(3.0).requires_grad_()
+    made = T.compile(lambda x: op(x), backend="eager")(x) if T.__name__ == "torch" else T.compile(lambda x: op(x))(x)
+    made.sum().backward()
+    return made.requires_grad, made, x.grad

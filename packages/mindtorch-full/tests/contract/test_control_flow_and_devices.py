@@ -60,6 +60,20 @@ T.Event().query(), T.Event().synchronize(), T.Event().event_id
 T.Event().record()
 T.Event().elapsed_time(T.Event())
 T.Stream("cuda")
+scan(lambda s, x: (s + x, s * x), T.zeros(2), T.arange(6.0).reshape(3, 2))
+scan(lambda s, x: (s + x, s * x), T.zeros(3), T.arange(6.0).reshape(3, 2), dim=1)
+scan(lambda s, x: (s + x, s * x), T.zeros(3), T.arange(6.0).reshape(3, 2), dim=-1, reverse=True)
+scan(lambda s, x: ({"a": s["a"] * x[0]}, [x[1] + 1, s["a"].clone()]), {"a": T.ones(2)}, (T.ones(3, 2), T.zeros(3, 2)))
+scan(lambda s, x: (s + 1, x.sum()), T.zeros(2), T.ones(2, 3, 2), dim=1)
+scan(lambda s, x: (s, x), T.ones(2), [])
+scan(3, T.ones(2), T.ones(2))
+scan(lambda s, x: (s, x), T.ones(2), T.ones(2), dim=1)
+scan(lambda s, x: (s, x), T.ones(2), T.ones(2), reverse=1)
+scan(lambda s, x: (s, x), [], T.ones(2))
+scan(lambda s, x: (s, x), [1], T.ones(2))
+scan(lambda s, x: (s, x), T.ones(2), [T.ones(2), 1])
+scan(lambda s, x: (s, x), T.ones(2), T.ones(0))
+scan(lambda s, x: (s, x), T.ones(2), [T.ones(2, 2), T.ones(2)], dim=1)
 T.sparse.mm(T.eye(3).to_sparse(), T.ones(3, 2))
 T.sparse.mm(T.eye(3).to_sparse(), T.eye(3).to_sparse()).to_dense()
 T.sparse.addmm(T.ones(3, 2), T.eye(3).to_sparse(), T.ones(3, 2), beta=2.0, alpha=3.0)
@@ -87,8 +101,8 @@ def test_call(call: str) -> None:
 
     def run(T: Any) -> Any:
         part = lambda name: importlib.import_module(f"{T.__name__}.{name}")  # noqa: E731 (a name for the expression)
-        scan = importlib.import_module(f"{T.__name__}._higher_order_ops").associative_scan
-        return eval(call, {"T": T, "I": part, "S": scan})
+        ops = importlib.import_module(f"{T.__name__}._higher_order_ops")
+        return eval(call, {"T": T, "I": part, "S": ops.associative_scan, "scan": ops.scan})
 
     assert_same(lambda: run(mt), lambda: run(torch))
 

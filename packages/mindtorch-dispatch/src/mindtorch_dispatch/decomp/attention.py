@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from mindtorch_storage.dtype import bool as bool_dtype
@@ -21,8 +22,16 @@ from .npu import npu
 
 MATH, FLASH = 0, 1
 
-enabled: dict[str, bool] = {"math": True, "flash": True}
-"""Which kernels `scaled_dot_product_attention` may take (`torch.nn.attention.sdpa_kernel`)."""
+
+@dataclass(slots=True)
+class Choice:
+    """Which implementations `scaled_dot_product_attention` may take (`torch.nn.attention.sdpa_kernel`)."""
+
+    math: bool = True
+    flash: bool = True
+
+
+choice = Choice()
 
 
 def _check_inputs(query: Any, key: Any, value: Any, mask: Any) -> None:
@@ -73,7 +82,7 @@ def takes_flash(
         own = devices.attention.get(kind)
         if own is None or not own(*specs, None if mask is None else mask._sig.spec):
             return False
-    if not enabled["flash"] or dropout_p > 0.0 or any(spec.ndim != 4 for spec in specs):
+    if not choice.flash or dropout_p > 0.0 or any(spec.ndim != 4 for spec in specs):
         return False
     q, k, v = (tuple(spec.shape) for spec in specs)
     if not (q[0] == k[0] == v[0] and q[3] == k[3] == v[3]) or 0 in (q[2], k[2], v[2]):
@@ -98,8 +107,18 @@ def fused_choice(
     scale: float | None,
     enable_gqa: bool,
 ) -> int:
-    """`_fused_sdp_choice`: the number of the kernel."""
-    return FLASH if takes_flash(query, key, value, attn_mask, dropout_p, enable_gqa) else MATH
+    """`_fused_sdp_choice`: the number of the implementation that takes the call: FLASH where it can."""
+    check(
+        choice.math or choice.flash,
+        lambda: (
+            "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the math "
+            "kernel and the fused kernels."
+        ),
+    )
+    if takes_flash(query, key, value, attn_mask, dropout_p, enable_gqa):
+        return FLASH
+    check(choice.math, lambda: "No available kernel.  Aborting execution.")
+    return MATH
 
 
 def _additive(mask: Tensor | None, dtype: Dtype) -> Any:
@@ -134,7 +153,7 @@ def scaled_dot_product_attention(
         total = aten.add(aten.add(aten.sum(query), aten.sum(key)), aten.sum(value))
         zeros = aten.zeros((*query.shape[:-1], value.shape[-1]), dtype=query.dtype, device=query.device)
         return aten.add(zeros, aten.mul.Scalar(total, 0.0))
-    flash = takes_flash(query, key, value, attn_mask, dropout_p, enable_gqa)
+    flash = fused_choice(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) == FLASH
     passed_on = flash and query.device.type in devices.attention
     mask = attn_mask if passed_on else _additive(attn_mask, query.dtype)
     if flash:
@@ -143,7 +162,6 @@ def scaled_dot_product_attention(
         )[0]
     if not (is_causal and mask is not None) and _drops_in_one(query, key, value, attn_mask, dropout_p, enable_gqa):
         return _dropped(query, key, value, attn_mask, dropout_p, is_causal, scale)
-    check(enabled["math"], lambda: "No available kernel. Aborting execution.")
     return attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)[0]
 
 

@@ -99,5 +99,5 @@ def _fill(plan: Plan, flat: tuple[Any, ...], result: Tensor) -> None:
                 f"the kernel returned {have.dtype} of shape {tuple(have.shape)}"
             )
         tensor._storage, tensor._array = value._materialized_storage(), value._array
-        tensor._offset, tensor._sig = value._offset, value._sig.spec.plain
+        tensor._offset, tensor._sig = value._offset, tensor._sig.on(have)  # a node may have been recorded meanwhile
         tensor._pipe = None

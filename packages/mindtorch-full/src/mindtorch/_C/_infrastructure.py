@@ -9,12 +9,7 @@ import weakref
 from typing import Any
 
 from mindtorch.backends.cpu import get_cpu_capability
-from mindtorch.backends.cuda import (
-    _BlasBackend,
-    _LinalgBackend,
-    allow_fp16_bf16_reduction_math_sdp,
-    fp16_bf16_reduction_math_sdp_allowed,
-)
+from mindtorch.backends.cuda import _BlasBackend, _LinalgBackend, _sdp
 from mindtorch.functions.checks import is_warn_always_enabled, set_warn_always
 from mindtorch_dispatch.state import ALL_OVERRIDE, NONE_OVERRIDE, ONLY_MODES_OVERRIDE, state
 from mindtorch_storage.storage import UntypedStorage
@@ -29,9 +24,15 @@ __all__ = [
     "_WeakTensorRef",
     "_add_cached_tensor",
     "_get_cpu_capability",
+    "_get_cudnn_sdp_enabled",
+    "_get_flash_sdp_enabled",
     "_get_graph_executor_optimize",
     "_get_math_sdp_allow_fp16_bf16_reduction",
+    "_get_math_sdp_enabled",
+    "_get_mem_efficient_sdp_enabled",
     "_get_obj_in_tls",
+    "_get_overrideable_sdp_enabled",
+    "_get_sdp_priority_order",
     "_get_torch_function_state",
     "_get_warnAlways",
     "_is_cached_tensor",
@@ -41,6 +42,12 @@ __all__ = [
     "_remove_cached_tensor",
     "_set_cached_tensors_enabled",
     "_set_math_sdp_allow_fp16_bf16_reduction",
+    "_set_sdp_priority_order",
+    "_set_sdp_use_cudnn",
+    "_set_sdp_use_flash",
+    "_set_sdp_use_math",
+    "_set_sdp_use_mem_efficient",
+    "_set_sdp_use_overrideable",
     "_set_torch_function_state",
     "_set_warnAlways",
     "_stash_obj_in_tls",
@@ -51,8 +58,15 @@ __all__ = [
     "has_spectral",
 ]
 
-_get_math_sdp_allow_fp16_bf16_reduction = fp16_bf16_reduction_math_sdp_allowed
-_set_math_sdp_allow_fp16_bf16_reduction = allow_fp16_bf16_reduction_math_sdp
+_get_math_sdp_allow_fp16_bf16_reduction = _sdp.fp16_bf16_reduction_math_sdp_allowed
+_set_math_sdp_allow_fp16_bf16_reduction = _sdp.allow_fp16_bf16_reduction_math_sdp
+_get_cudnn_sdp_enabled, _set_sdp_use_cudnn = _sdp.cudnn_sdp_enabled, _sdp.enable_cudnn_sdp
+_get_flash_sdp_enabled, _set_sdp_use_flash = _sdp.flash_sdp_enabled, _sdp.enable_flash_sdp
+_get_math_sdp_enabled, _set_sdp_use_math = _sdp.math_sdp_enabled, _sdp.enable_math_sdp
+_get_mem_efficient_sdp_enabled = _sdp.mem_efficient_sdp_enabled
+_set_sdp_use_mem_efficient = _sdp.enable_mem_efficient_sdp
+_get_overrideable_sdp_enabled, _set_sdp_use_overrideable = _sdp.overrideable_sdp_enabled, _sdp.enable_overrideable_sdp
+_get_sdp_priority_order, _set_sdp_priority_order = _sdp.sdp_priority_order, _sdp.set_sdp_priority_order
 _get_warnAlways, _set_warnAlways = is_warn_always_enabled, set_warn_always
 has_lapack = has_mkl = has_openmp = has_spectral = True
 _get_cpu_capability = get_cpu_capability

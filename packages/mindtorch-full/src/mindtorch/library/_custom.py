@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from mindtorch_dispatch.extend.key_names import EXPLICIT
+from mindtorch_dispatch.schema import Schema
 from mindtorch_dispatch.schema.diagnosis import diagnose
 from mindtorch_dispatch.table.tags import Tag, read_tags
 from mindtorch_storage.tensor_base import TensorBase
@@ -53,6 +54,8 @@ class CustomOpDef:
             f"Please use `{fn.__name__}.register_fake` to add an fake impl."
         )
         self._lib.impl(name, autograd_kernel(self._opoverload, self._gradients), "Autograd")
+        if _only_writes(self._opoverload.declared):
+            self._lib._register_fake(name, _describe_nothing)
 
     @property
     def _qualname(self) -> str:
@@ -169,6 +172,15 @@ def check_functional(op: Any, shown: Any) -> None:
 def definition_of(name: str) -> CustomOpDef | None:
     """Return the custom operator called `name`, None for an operator made otherwise."""
     return _definitions.get(name) if name in _libraries else None
+
+
+def _only_writes(schema: Schema) -> bool:
+    """Return whether an operator writes its arguments and returns nothing: that is its geometry rule."""
+    return not schema.returns and any(one.is_write for one in schema.arguments)
+
+
+def _describe_nothing(*args: Any, **kwargs: Any) -> None:
+    """The geometry rule of operators that return nothing."""
 
 
 def _several(result: Any) -> Sequence[Any]:

@@ -125,12 +125,63 @@ def test_call(call):
     assert outcome(mt, call, list) == outcome(torch, call, about)
 
 
-def test_backends_of_sdpa_kernel_are_restored():
-    A = mt.nn.attention
-    q = mt.rand(1, 1, 4, 4)
-    with A.sdpa_kernel(A.SDPBackend.MATH):
-        inside = mt.nn.functional.scaled_dot_product_attention(q, q, q)
-    assert mt.allclose(inside, mt.nn.functional.scaled_dot_product_attention(q, q, q))
+SETS = [
+    ["MATH"], ["FLASH_ATTENTION"], ["EFFICIENT_ATTENTION"], ["CUDNN_ATTENTION"], ["OVERRIDEABLE"],
+    ["EFFICIENT_ATTENTION", "FLASH_ATTENTION"], ["MATH", "FLASH_ATTENTION"], [],
+]  # fmt: skip
+OPERANDS = {
+    "four dimensions": lambda T, q: (q, q, q),
+    "three dimensions": lambda T, q: (q[0],) * 3,
+    "two dimensions": lambda T, q: (q[0, 0],) * 3,
+    "a mask": lambda T, q: (q, q, q, T.ones(4, 4, dtype=T.bool)),
+    "a mask of three dimensions": lambda T, q: (q, q, q, T.ones(2, 4, 4)),
+    "a mask with a gradient": lambda T, q: (q, q, q, T.ones(4, 4, requires_grad=True)),
+    "dropout": lambda T, q: (q, q, q, None, 0.5),
+    "double": lambda T, q: (q.double(),) * 3,
+    "complex": lambda T, q: (q.to(T.complex64),) * 3,
+    "narrower values": lambda T, q: (q, q, q[..., :5].contiguous()),
+    "a gradient": lambda T, q: (q.clone().requires_grad_(), q, q),
+    "nothing": lambda T, q: (q[:, :, :0],) * 3,
+}
+
+
+@pytest.mark.parametrize("priority", [False, True])
+@pytest.mark.parametrize("names", SETS, ids="+".join)
+@pytest.mark.parametrize("operands", OPERANDS)
+def test_sdpa_kernel_chooses_the_implementation(operands, names, priority):
+    """The result's gradient function tells which one it was; where none takes the call, torch's error does."""
+
+    def attend(T):
+        A = importlib.import_module(f"{T.__name__}.nn.attention")
+        q = (T.arange(64.0) / 64).reshape(1, 2, 4, 8)
+        given = OPERANDS[operands](T, q)
+        try:
+            with A.sdpa_kernel([getattr(A.SDPBackend, name) for name in names], set_priority=priority):
+                T.manual_seed(0)
+                result = T.nn.functional.scaled_dot_product_attention(*given)
+                allowed = A._cur_sdpa_kernel_backends(), A._cur_sdpa_kernel_backends(True)
+        except (RuntimeError, NotImplementedError) as raised:
+            return type(raised), str(raised).splitlines()[0]
+        values = T.view_as_real(result) if result.is_complex() else result
+        return (
+            [[int(one) for one in part] for part in allowed],
+            type(result.grad_fn).__name__,
+            values.flatten().tolist(),
+        )
+
+    ours, theirs = attend(mt), attend(torch)
+    assert ours[:2] == theirs[:2]
+    assert len(ours) == len(theirs) == 2 or ours[2] == pytest.approx(theirs[2], rel=1e-5)
+
+
+@pytest.mark.parametrize("T", [mt, torch], ids=["ours", "torch"])
+def test_backends_of_sdpa_kernel_are_restored(T):
+    A = importlib.import_module(f"{T.__name__}.nn.attention")
+    before = A._cur_sdpa_kernel_backends(), T._C._get_sdp_priority_order()
+    with A.sdpa_kernel([A.SDPBackend.MATH, A.SDPBackend.FLASH_ATTENTION], set_priority=True):
+        assert T._C._get_sdp_priority_order() == [0, 1, 2, 3, 4]
+        assert not T.backends.cuda.cudnn_sdp_enabled()
+    assert before == (A._cur_sdpa_kernel_backends(), T._C._get_sdp_priority_order())
 
 
 def test_flex_attention_has_gradients():

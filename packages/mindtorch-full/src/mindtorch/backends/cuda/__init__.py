@@ -1,20 +1,32 @@
 """`torch.backends.cuda`: CUDA is not built in; its settings are kept."""
 
 import enum
-import warnings
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NoReturn
 
 from mindtorch._absent import no_binding
 from mindtorch._naming import adopt, torch_name
 from mindtorch.backends._flags import BoolFlag
 from mindtorch.backends._precision import get, matmul_allow_tf32, put, set_matmul_allow_tf32
-from mindtorch_dispatch.decomp import attention
+from mindtorch.backends.cuda._sdp import (
+    SDPAParams,
+    allow_fp16_bf16_reduction_math_sdp,
+    can_use_cudnn_attention,
+    can_use_efficient_attention,
+    can_use_flash_attention,
+    cudnn_sdp_enabled,
+    enable_cudnn_sdp,
+    enable_flash_sdp,
+    enable_math_sdp,
+    enable_mem_efficient_sdp,
+    flash_sdp_enabled,
+    fp16_bf16_reduction_math_sdp_allowed,
+    is_ck_sdpa_available,
+    is_flash_attention_available,
+    math_sdp_enabled,
+    mem_efficient_sdp_enabled,
+    sdp_kernel,
+)
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.lazy_import import LazyModule
-
-attention_choice = LazyModule("mindtorch.nn.attention", "the modules of networks need not be there for settings")
 
 __all__ = [
     "SDPAParams",
@@ -110,139 +122,6 @@ class cuBLASModule:
             self._REDUCTIONS[name].put(value)
         else:
             raise AttributeError("Unknown attribute " + name)
-
-
-# Here torch's C functions all give their errors the name of the last of them.
-_flash, _mem_efficient, _math = (BoolFlag(True, "set_sdp_use_math") for _ in range(3))
-_cudnn = BoolFlag(True, "set_sdp_use_cudnn", stray="%s")
-_math_reduction = BoolFlag(False, "set_sdp_use_math")
-
-
-def flash_sdp_enabled() -> bool:
-    """Return whether attention may use the flash kernels."""
-    return _flash.get()
-
-
-def enable_flash_sdp(enabled: bool) -> None:
-    """Allow or forbid the flash kernels of attention."""
-    _flash.put(enabled)
-    attention.enabled["flash"] = enabled
-
-
-def mem_efficient_sdp_enabled() -> bool:
-    """Return whether attention may use the memory-efficient kernels."""
-    return _mem_efficient.get()
-
-
-def enable_mem_efficient_sdp(enabled: bool) -> None:
-    """Allow or forbid the memory-efficient kernels of attention."""
-    _mem_efficient.put(enabled)
-
-
-def math_sdp_enabled() -> bool:
-    """Return whether attention may be composed of other operators."""
-    return _math.get()
-
-
-def enable_math_sdp(enabled: bool) -> None:
-    """Allow or forbid attention composed of other operators."""
-    _math.put(enabled)
-    attention.enabled["math"] = enabled
-
-
-def cudnn_sdp_enabled() -> bool:
-    """Return whether attention may use cuDNN."""
-    return _cudnn.get()
-
-
-def enable_cudnn_sdp(enabled: bool) -> None:
-    """Allow or forbid cuDNN for attention."""
-    _cudnn.put(enabled)
-
-
-def fp16_bf16_reduction_math_sdp_allowed() -> bool:
-    """Return whether composed attention may sum in half precision."""
-    return _math_reduction.get()
-
-
-def allow_fp16_bf16_reduction_math_sdp(enabled: bool) -> None:
-    """Allow or forbid sums in half precision in composed attention."""
-    _math_reduction.put(enabled)
-
-
-def is_flash_attention_available() -> bool:
-    """Return whether the flash kernels are built in: False."""
-    return False
-
-
-def is_ck_sdpa_available() -> bool:
-    """Return whether the kernels for AMD devices are built in: False."""
-    return False
-
-
-@contextmanager
-def _allowed(wanted: dict[Any, bool]) -> Iterator[dict[Any, Any]]:
-    switches = (
-        (flash_sdp_enabled, enable_flash_sdp), (mem_efficient_sdp_enabled, enable_mem_efficient_sdp),
-        (math_sdp_enabled, enable_math_sdp), (cudnn_sdp_enabled, enable_cudnn_sdp),
-    )  # fmt: skip
-    before = [ask() for ask, _ in switches]
-    try:
-        for (_, choose), value in zip(switches, wanted.values(), strict=True):
-            choose(value)
-        with attention_choice.sdpa_kernel([one for one, value in wanted.items() if value]) as chosen:
-            yield chosen
-    finally:
-        for (_, choose), value in zip(switches, before, strict=True):
-            choose(value)
-
-
-def sdp_kernel(
-    enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
-) -> AbstractContextManager[dict[Any, Any]]:
-    """Context: attention may use these implementations. Deprecated for `torch.nn.attention.sdpa_kernel`."""
-    warnings.warn(
-        "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be removed. Please "
-        "see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated signature.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    backend = attention_choice.SDPBackend
-    wanted = {
-        backend.FLASH_ATTENTION: enable_flash,
-        backend.EFFICIENT_ATTENTION: enable_mem_efficient,
-        backend.MATH: enable_math,
-        backend.CUDNN_ATTENTION: enable_cudnn,
-    }
-    return _allowed(wanted)
-
-
-class SDPAParams:
-    """The arguments of a call of attention, for the questions which implementation takes them."""
-
-    def __init__(
-        self, query: Any, key: Any, value: Any, attn_mask: Any, dropout: float, is_causal: bool, enable_gqa: bool
-    ) -> None:
-        self.query, self.key, self.value, self.attn_mask = query, key, value, attn_mask
-        self.dropout, self.is_causal, self.enable_gqa = dropout, is_causal, enable_gqa
-
-
-SDPAParams.__module__ = "torch._C"
-
-
-def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
-    """Return whether CUDA's flash kernels take a call: False, there is no CUDA."""
-    return False
-
-
-def can_use_efficient_attention(params: SDPAParams, debug: bool = False) -> bool:
-    """Return whether CUDA's memory-efficient kernels take a call: False, there is no CUDA."""
-    return False
-
-
-def can_use_cudnn_attention(params: SDPAParams, debug: bool = False) -> bool:
-    """Return whether cuDNN takes a call: False, there is none."""
-    return False
 
 
 class _LinalgBackend(enum.Enum):

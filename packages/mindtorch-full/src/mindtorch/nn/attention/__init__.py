@@ -1,11 +1,11 @@
 """Choice between implementations of scaled dot-product attention."""
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 
 from mindtorch._naming import adopt
+from mindtorch.backends.cuda import _sdp
 
 __all__ = [
     "WARN_FOR_UNFUSED_KERNELS",
@@ -22,7 +22,7 @@ WARN_FOR_UNFUSED_KERNELS = False
 
 
 class SDPBackend(Enum):
-    """Names of implementations; all of them give the same result, and each device has one."""
+    """Names of the implementations."""
 
     ERROR = -1
     MATH = 0
@@ -37,44 +37,59 @@ class SDPBackend(Enum):
     __index__ = __int__
 
 
-class _Chosen(threading.local):
-    """The implementations this thread allows, in order of preference."""
-
-    backends: tuple[SDPBackend, ...] = (
-        SDPBackend.FLASH_ATTENTION,
-        SDPBackend.EFFICIENT_ATTENTION,
-        SDPBackend.MATH,
-        SDPBackend.CUDNN_ATTENTION,
-    )
-
-
-_chosen = _Chosen()
+_backend_names = {
+    "cudnn": "CUDNN_ATTENTION",
+    "flash": "FLASH_ATTENTION",
+    "mem_efficient": "EFFICIENT_ATTENTION",
+    "math": "MATH",
+    "overrideable": "OVERRIDEABLE",
+}
+_SWITCHES = {
+    SDPBackend[name]: (getattr(_sdp, f"{switch}_sdp_enabled"), getattr(_sdp, f"enable_{switch}_sdp"))
+    for switch, name in _backend_names.items()
+}
 
 
 @contextmanager
 def sdpa_kernel(backends: Sequence[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[dict]:
-    """Allow only ``backends`` in the block; with ``set_priority`` their order is a preference.
+    """Let attention take only ``backends`` in the block; with ``set_priority`` devices that have several ask them in order.
 
-    Every device has one implementation here, so the choice changes no result; code can read it back.
+    The setting is the process's. A call that none of them takes raises RuntimeError; on the CPU there are FLASH_ATTENTION,
+    for four dimensions without dropout, and MATH for the rest.
+
+    >>> from torch.nn.attention import SDPBackend, sdpa_kernel
+    >>> q = torch.ones(1, 1, 2, 4)
+    >>> with sdpa_kernel(SDPBackend.MATH):
+    ...     torch.nn.functional.scaled_dot_product_attention(q, q, q).shape
+    torch.Size([1, 1, 2, 4])
     """
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError(
             "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
             f"{type(backends).__name__}"
         )
-    if isinstance(backends, SDPBackend):
-        backends = [backends]
-    previous = _chosen.backends
-    _chosen.backends = tuple(dict.fromkeys(backends))
+    chosen = [backends] if isinstance(backends, SDPBackend) else list(dict.fromkeys(backends))
+    previous = _cur_sdpa_kernel_backends(with_priority=set_priority)
     try:
+        _sdpa_kernel(chosen, set_priority)
         yield {}
     finally:
-        _chosen.backends = previous
+        _sdpa_kernel(previous, set_priority)
+
+
+def _sdpa_kernel(backends: Sequence[SDPBackend], set_priority: bool = False) -> None:
+    for backend, (_, enable) in _SWITCHES.items():
+        enable(backend in backends)
+    if set_priority:
+        wanted = [int(backend) for backend in backends]
+        _sdp.set_sdp_priority_order([*wanted, *(one for one in _sdp.sdp_priority_order() if one not in wanted)])
 
 
 def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
-    """Return the implementations allowed now."""
-    return list(_chosen.backends)
+    """Return the implementations allowed now, by priority where that is asked for."""
+    allowed = [backend for backend, (is_enabled, _) in _SWITCHES.items() if is_enabled()]
+    order = _sdp.sdp_priority_order()
+    return sorted(allowed, key=lambda backend: order.index(int(backend))) if with_priority else allowed
 
 
 _FLASH_IMPLS: dict[str, object] = {"FA3": None, "FA4": None}
