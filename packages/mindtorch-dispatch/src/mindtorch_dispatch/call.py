@@ -27,6 +27,7 @@ from .arguments.bound import Bound, tensor_leaves
 from .arguments.description import PacketSignature, describe
 from .arguments.parameter import INT64
 from .arguments.python_defaults import with_python_defaults
+from .arguments.receiver import check_receiver
 from .execute.arrays import array_types, current, resolve
 from .execute.profiling import plan_recorded
 from .extend.overloads import namespace, overload_of
@@ -52,19 +53,15 @@ class Unplannable(Exception):
     """An argument that cannot be part of a key: plan this call anew every time."""
 
 
-DEEPEST = 32
-"""How many lists may lie in each other as an argument that is part of a key."""
-
-
-def fingerprint(value: Any, depth: int = 0) -> Any:
-    """Return the part of a plan key that `value` contributes; Unplannable for lists in lists that have no end."""
+def fingerprint(value: Any, depth: int = 32) -> Any:
+    """Return the part of a plan key that `value` contributes; Unplannable for lists deeper in each other than `depth`."""
     kind = type(value)
     if kind in plain_types:
         return value._sig
     if kind is list or kind is tuple:
-        if depth == DEEPEST:
+        if not depth:
             raise Unplannable
-        return (kind, *[fingerprint(item, depth + 1) for item in value])
+        return (kind, *[fingerprint(item, depth - 1) for item in value])
     if kind is int or value is None:
         return value
     if kind is str:
@@ -74,7 +71,7 @@ def fingerprint(value: Any, depth: int = 0) -> Any:
     if kind is Device:
         return (kind, resolve(value) if value.type in array_types else value)
     if isinstance(value, tuple):
-        return (tuple, *[fingerprint(item, depth + 1) for item in value])
+        return (tuple, *[fingerprint(item, depth - 1) for item in value])
     if kind in opaque_types:
         return kind
     if kind in wrapping_types:
@@ -103,8 +100,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
                         return run_again(plan, args, error)
         key: list[Any] = [state.mode]
         if kwargs:
-            names = tuple(kwargs)
-            return _call_with_names(packet, method, args, names, (*args, *kwargs.values()), kwargs)
+            return _call_with_names(packet, method, args, kwargs, call_unplanned)
         free = packet.free
         for arg in args:
             kind = type(arg)
@@ -129,7 +125,7 @@ def make_call(packet: Packet, method: bool, operator: str | None = None) -> Call
             return run_again(plan, args, error)
 
     def keyed(*args: Any, **kwargs: object) -> Any:
-        part = None if kwargs or type(args[0]) not in plain_types else packet.key(*args)  # type: ignore[misc]
+        part = None if kwargs or not args or type(args[0]) not in plain_types else packet.key(*args)  # type: ignore[misc]
         if part is None:
             return call(*args, **kwargs)
         key = (state.mode, args[0]._sig, len(args), part)
@@ -159,10 +155,11 @@ def _named(function: Callable[..., Any], packet: Packet, method: bool) -> Callab
 
 
 def _call_with_names(
-    packet: Packet, method: bool, args: tuple[Any, ...], names: tuple[str, ...], flat: tuple[Any, ...], kwargs: Any
+    packet: Packet, method: bool, args: tuple[Any, ...], kwargs: dict[str, Any], call_unplanned: Callable[..., Any]
 ) -> Any:
     """The keyword form of `call`: the names join the key, their values follow the positional arguments."""
     key: list[Any] = [state.mode]
+    names, flat = tuple(kwargs), (*args, *kwargs.values())
     free = packet.free
     count = len(args)
     try:
@@ -177,11 +174,11 @@ def _call_with_names(
             else:
                 key.append(fingerprint(arg))
     except Unplannable:
-        return _call_unplanned(packet, method, args, kwargs, None)
+        return call_unplanned(packet, method, args, kwargs, None)
     key.append(names)
     plan = packet.plans.get(tuple(key))
     if plan is None:
-        return _call_unplanned(packet, method, args, kwargs, tuple(key))
+        return call_unplanned(packet, method, args, kwargs, tuple(key))
     try:
         return plan.run(plan, flat)
     except RETRIED as error:
@@ -223,6 +220,8 @@ def _call_unplanned(
         handled, result = overrides.handle(form if method else with_python_defaults(packet, form), args, kwargs)
         if handled:
             return result
+    if method:
+        check_receiver(packet.name, args)
     bound = bind_packet(packet, method, args, kwargs)
     return run_bound(bound, packet.plans if key is not None else None, key)
 
@@ -245,9 +244,7 @@ def _call_operator(
     key: tuple[Any, ...] | None,
 ) -> Any:
     """As `_call_unplanned`, but arguments that fit no overload give NotImplemented, so that Python tries the other."""
-    if not isinstance(args[0], TensorBase):
-        kind = type(args[0]).__name__
-        raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
+    check_receiver(name, args)
     try:
         if state.mode.overriding or key is None:  # what Python code answers may be a TypeError too
             form = _operators[name] if name in _OWN_NAMES else make_form(packet, method)

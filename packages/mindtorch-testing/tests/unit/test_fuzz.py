@@ -17,6 +17,7 @@ from mindtorch_testing.fuzz.__main__ import made_again, told  # noqa: E402
 from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair, Report, Tally  # noqa: E402
 from mindtorch_testing.fuzz.catalog import catalog  # noqa: E402
 from mindtorch_testing.fuzz.judge import SEVERE, Finding, compare  # noqa: E402
+from mindtorch_testing.fuzz.places import VALUES, Places, cause_of, replaced  # noqa: E402
 from mindtorch_testing.fuzz.progress import Progress  # noqa: E402
 from mindtorch_testing.fuzz.rows import Row, Rows  # noqa: E402
 from mindtorch_testing.fuzz.shrink import shrunk, size  # noqa: E402
@@ -125,6 +126,25 @@ def test_both_sides_agree_on_calls_that_are_right(pair):
     assert campaign.tally.answered["value"] > 50
     assert campaign.tally.answered["error"] > 10
     assert [report.program for report in findings.reports.values()] == []
+
+
+def test_hostile_values_stand_at_every_place(pair):
+    findings = Findings((*SEVERE, "error type"), Rows.load(), print)
+    lane = Places(pair, [ENTRIES["Tensor.neg"], ENTRIES["torch.neg"]], findings, 3)
+    calls = list(replaced(lane.answered(ENTRIES["Tensor.neg"])))
+    assert len(calls) == len(VALUES) + len(VALUES[::6])
+    assert calls[0].program() == ("", "torch.Tensor.neg(None)", False)
+    lane.run(10**6)
+    assert lane.tally.entries == {"Tensor.neg", "torch.neg"}
+    assert lane.tally.answered["value"] > 10
+    assert lane.tally.answered["error"] > 80
+    assert [report.program for report in findings.reports.values()] == []
+
+
+def test_a_cause_is_the_same_for_every_function():
+    one, other = "TypeError: neg(): argument 'input' must be Tensor", "TypeError: cov(): argument 'a' must be Tensor"
+    assert cause_of(one) == cause_of(other) != cause_of("TypeError: neg() takes 1 argument")
+    assert cause_of("tensor torch.float32 (2,)") == cause_of("tensor torch.float64 (3,)")
 
 
 def test_runs_add_up_until_there_are_as_many_calls_as_wanted(tmp_path):

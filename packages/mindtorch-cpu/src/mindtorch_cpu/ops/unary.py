@@ -94,7 +94,7 @@ def round_decimals(out: Any, self: Any, decimals: int) -> None:
     if self.dtype.kind != "f":
         np.copyto(out, self)
         return
-    scale = self.dtype.type(10.0 ** abs(decimals))
+    scale = self.dtype.type(np.float64(10.0) ** abs(decimals))  # infinite where Python raises
     out[...] = np.rint(self * scale) / scale if decimals >= 0 else np.rint(self / scale) * scale
 
 

@@ -106,52 +106,50 @@ def _element(value: Any, real: _Formatter, imaginary: _Formatter | None) -> str:
     return f"{left}{right}j" if right[0] in "+-" else f"{left}+{right}j"
 
 
-def _vector_text(array: Any, indent: int, real: Any, imaginary: Any, summarize: bool) -> str:
+def _vector_text(array: Any, extent: int, indent: int, real: Any, imaginary: Any) -> str:
+    """Return the text of a vector, of whose `extent` elements those that are not shown may be left out of `array`."""
     width = real.max_width + 2 + (imaginary.max_width + 1 if imaginary is not None else 0)
     per_line = max(1, math.floor((PRINT_OPTS.linewidth - indent) / width))
     edge = PRINT_OPTS.edgeitems
-    if summarize and not edge:
+    if extent <= 2 * edge:
+        texts = [_element(value, real, imaginary) for value in array.tolist()]
+    elif not edge:
         texts = ["..."]
-    elif summarize and len(array) > 2 * edge:
+    else:
         texts = [_element(value, real, imaginary) for value in array[:edge].tolist()]
         texts += [" ..."]
         texts += [_element(value, real, imaginary) for value in array[-edge:].tolist()]
-    else:
-        texts = [_element(value, real, imaginary) for value in array.tolist()]
     lines = [texts[start : start + per_line] for start in range(0, len(texts), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(", ".join(line) for line in lines) + "]"
 
 
-def _array_text(array: Any, indent: int, real: Any, imaginary: Any, summarize: bool) -> str:
+def _array_text(array: Any, extents: Any, indent: int, real: Any, imaginary: Any) -> str:
+    """As `_vector_text`, in any number of dimensions; an extent of -1 where all is shown."""
     if array.ndim == 0:
         return _element(array.item(), real, imaginary)
     if array.ndim == 1:
-        return _vector_text(array, indent, real, imaginary, summarize)
+        return _vector_text(array, extents[0], indent, real, imaginary)
     edge = PRINT_OPTS.edgeitems
-    rows = list(array)
-    if summarize and len(rows) > 2 * edge:
-        texts = [_array_text(row, indent + 1, real, imaginary, summarize) for row in rows[:edge]]
-        texts += ["..."]
-        texts += [_array_text(row, indent + 1, real, imaginary, summarize) for row in rows[len(rows) - edge :]]
-    else:
-        texts = [_array_text(row, indent + 1, real, imaginary, summarize) for row in rows]
+    texts = [_array_text(row, extents[1:], indent + 1, real, imaginary) for row in array]
+    if extents[0] > 2 * edge:
+        texts[edge:edge] = ["..."]
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(texts) + "]"
 
 
-def _summarized(array: Any) -> Any:
+def _corners(array: Any) -> Any:
+    """Return what is shown of an array that is too large to be shown, and no copy of the rest is made."""
     edge = PRINT_OPTS.edgeitems
     if not edge:  # a vector is measured as a whole though it is not shown
         return array if array.ndim <= 1 else array[:0]
-    for axis in range(array.ndim):
-        if array.shape[axis] > 2 * edge:
-            keep = [*range(edge), *range(array.shape[axis] - edge, array.shape[axis])]
-            array = np.take(array, keep, axis=axis)
-    return array
+    if max(array.shape, default=0) <= 2 * edge:
+        return array
+    return array[np.ix_(*[
+        np.r_[:edge, extent - edge : extent] if extent > 2 * edge else np.arange(extent) for extent in array.shape
+    ])]  # fmt: skip
 
 
-def _numbers(tensor: Any) -> Any:
+def _numbers(array: Any, dtype: Any) -> Any:
     """The elements in a type of numpy's own, floating where the tensor's is."""
-    dtype, array = tensor._sig.spec.dtype, tensor._host_array()
     if array.dtype.names:  # complex32 is a pair for numpy
         numbers = array["real"].astype(np.complex64)
         numbers.imag = array["imag"]  # a sum would make other infinities and signs
@@ -163,13 +161,14 @@ def _numbers(tensor: Any) -> Any:
 
 def contents_text(tensor: Any, indent: int) -> str:
     """Return the numbers of a tensor, lines after the first indented."""
-    array = _numbers(tensor)
+    array, dtype = tensor._host_array(), tensor._sig.spec.dtype
     summarize = array.size > PRINT_OPTS.threshold
-    shown = _summarized(array) if summarize else array
-    if array.dtype.kind == "c":
-        return _array_text(array, indent, _Formatter(shown.real), _Formatter(shown.imag), summarize)
-    formatter = _Formatter(shown, of_powers=tensor._sig.spec.dtype is dtypes.float8_e8m0fnu)
-    return _array_text(array, indent, formatter, None, summarize)
+    extents = array.shape if summarize else [-1] * array.ndim
+    shown = _numbers(_corners(array) if summarize else array, dtype)
+    if shown.dtype.kind == "c":
+        return _array_text(shown, extents, indent, _Formatter(shown.real), _Formatter(shown.imag))
+    formatter = _Formatter(shown, of_powers=dtype is dtypes.float8_e8m0fnu)
+    return _array_text(shown, extents, indent, formatter, None)
 
 
 def _sparse_contents(tensor: Any, indent: int) -> str:

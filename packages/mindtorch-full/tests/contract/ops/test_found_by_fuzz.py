@@ -252,6 +252,27 @@ import functools; x = functools.reduce(lambda inner, _: (inner,), range(100000),
 t.cov(eval("type('Nameless', (), {})()", {}))
 t.rand(2, generator=eval("type('Nameless', (), {})()", {}))
 """
+RECEIVERS = """
+t.Tensor.lgamma(None)
+t.Tensor.view(3, 1)
+t.Tensor.add_(3, t.ones(1))
+t.Tensor.to([1.], t.float64)
+t.Tensor.add()
+t.Tensor.view()
+t.Tensor.__add__(t.ones(1), None, alpha=2)
+t.Tensor.__add__(t.ones(1), t.ones(1), alpha=2)
+t.Tensor.__add__(True, t.ones(1), alpha=2)
+t.tensor([1.5]).round(decimals=2**31)
+t.tensor([1.5]).round(decimals=-400)
+"""
+PRINTED = """
+repr(t.tensor(1.).expand(2**31, 2))
+repr(t.tensor(1j).expand(2, 2**31))
+repr(t.tensor(True).expand(2**40))
+repr(t.arange(10000.).view(10, 2, 500))
+repr(t.arange(10000.).bfloat16().view(2, -1, 5))
+repr(t.arange(10000.).to(t.complex32).view(-1, 5))
+"""
 TWICE = """
 x = leaf(1, 2); y = x * 2; y.sum().backward(); y.sum().backward()
 x = leaf(1, 2); y = (2.5 * x).sum(); y.backward(); y.backward()
@@ -300,7 +321,8 @@ def last(program: str, library: Any) -> Any:
 
 ALL = (
     NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES, NUMBERS, SHAPES, OVERLOADS, ORDER, NUMBERS_OF_CLASSES, TWICE,
-    RESIZED, LEAKED, RANGES, INTEGERS, WITHOUT_EXTENT, TARGETS, RESIDUALS, ENDLESS,
+    RESIZED, LEAKED, RANGES, INTEGERS, WITHOUT_EXTENT, TARGETS, RESIDUALS, ENDLESS, RECEIVERS,
+    PRINTED,
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ Each side makes the calls in processes of its own; results, errors and what the 
 shrunk to a small call and printed. Differences with a reason stand in `accepted.toml`. The exit status is 1 where there
 are findings. With `--record FILE` a run that was stopped goes on, until so many calls are on record; each run has a seed of its
 own, and several may add to one file at a time. Where MindTorch's sources changed, what was found before is made again.
+`--places 1/60` makes no random calls, but puts each of `places.VALUES` at each place of every sixtieth entry point.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from mindtorch_testing.fuzz.campaign import BATCH, COUNTERS, Campaign, Findings, Pair, Report
 from mindtorch_testing.fuzz.catalog import Entry, catalog
 from mindtorch_testing.fuzz.judge import KINDS, SEVERE
+from mindtorch_testing.fuzz.places import Places
 from mindtorch_testing.fuzz.progress import Progress, as_table
 from mindtorch_testing.fuzz.report import write_page
 from mindtorch_testing.fuzz.rows import Rows
@@ -40,6 +42,11 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--lanes", type=int, default=2, help="pairs of processes; of a pair one is at work at a time")
     parser.add_argument("--record", type=Path, metavar="FILE", help="add to what this file counted")
+    parser.add_argument(
+        "--places",
+        metavar="PART/PARTS",
+        help="no random calls: hostile values at every place of each entry point of a part",
+    )
     parser.add_argument("--entry", action="append", help="pattern of names, repeatable")
     parser.add_argument("--kind", action="append", choices=KINDS, help=f"kinds that are findings, default {SEVERE}")
     parser.add_argument("--every-kind", action="store_true", help="all kinds are findings")
@@ -78,9 +85,16 @@ def main() -> int:
     pairs = [Pair(environment) for _ in range(options.lanes)]
     entries, absent = chosen(pairs[0], options.entry, rows)
     print(f"{len(entries)} entry points; ours lacks {absent}", flush=True)
+    lane: type[Campaign] = Campaign
+    if options.places:
+        part, parts = map(int, options.places.split("/"))
+        entries, lane, options.calls = entries[part - 1 :: parts], Places, 10**9
     progress = Progress(Record(options.record), options.seed, findings, lambda text: print(text, flush=True))
     made_again(pairs[0], progress, findings)
-    lanes = [Campaign(pair, entries, findings, options.seed * 1009 + i) for i, pair in enumerate(pairs)]
+    lanes = [
+        lane(pair, entries[i :: options.lanes] if options.places else entries, findings, options.seed * 1009 + i)
+        for i, pair in enumerate(pairs)
+    ]
     start = time.monotonic()  # what it takes to import two libraries is no time of the run
     share = -(-max(options.calls - progress.tally().calls, 0) // options.lanes)
     threads = [threading.Thread(target=lane.run, args=(share, start + options.seconds, progress.add)) for lane in lanes]

@@ -148,7 +148,7 @@ class Campaign:
 
     def __init__(self, pair: Pair, entries: list[Entry], findings: Findings, seed: int) -> None:
         self.pair, self.entries, self.findings = pair, entries, findings
-        self.random = Random(seed)
+        self.seed, self.random = seed, Random(seed)
         self.pool: dict[str, list[Call]] = {}
         self.slow: Counter[str] = Counter()
         self.tally = Tally()
@@ -161,6 +161,10 @@ class Campaign:
             return arguments.mutated(self.random, self.random.choice(pool))
         return arguments.fresh(self.random, entry)
 
+    def draws(self, wanted: int) -> list[Call]:
+        """Draw as many calls."""
+        return [self.draw() for _ in range(wanted)]
+
     def run(
         self,
         calls: int,
@@ -170,8 +174,10 @@ class Campaign:
         """Make `calls` calls, or as many as there is time for; tell `made` what each batch counted and took."""
         total = 0
         while total < calls and time.monotonic() < until:
-            start, self.tally = time.monotonic(), Tally()
-            batch = [self.draw() for _ in range(min(BATCH, calls - total))]
+            start, batch = time.monotonic(), self.draws(min(BATCH, calls - total))
+            if not batch:
+                return
+            self.tally = Tally()
             total += len(batch)
             programs = [call.program() for call in batch]
             judged = self.pair.judge(programs)
