@@ -12,12 +12,19 @@ from mindtorch.utils.benchmark.utils.common import (
     unit_to_english,
 )
 from mindtorch.utils.benchmark.utils.compare import Compare
+from mindtorch.utils.benchmark.utils.fuzzer import FuzzedParameter, FuzzedTensor, Fuzzer, ParameterAlias
+from mindtorch.utils.benchmark.utils.sparse_fuzzer import FuzzedSparseTensor
 from mindtorch.utils.benchmark.utils.timer import Language, Timer
 
 __all__ = [
     "Compare",
+    "FuzzedParameter",
+    "FuzzedSparseTensor",
+    "FuzzedTensor",
+    "Fuzzer",
     "Language",
     "Measurement",
+    "ParameterAlias",
     "TaskSpec",
     "Timer",
     "common",
