@@ -24,6 +24,8 @@ namespace {
 constexpr size_t MOST_COUNT = 4096, MOST_DENSE = 1 << 17;
 // A few lines are not worth the lanes of the others.
 constexpr size_t FEW_LINES = 2;
+// Dense lines up to this extent are transformed together, where there are as many as a vector has lanes.
+constexpr size_t MOST_SHORT = 32;
 
 template <typename Real>
 struct OwnedPlan {
@@ -164,7 +166,7 @@ int transform(PyArrayObject* out, PyArrayObject* in, int axis, FftLines<Real> li
     const size_t total = static_cast<size_t>(PyArray_SIZE(in) / PyArray_DIM(in, axis)), lanes = loops.lanes;
     const bool dense = is_dense(lines, count);
     const size_t groups = (total + lanes - 1) / lanes;
-    const size_t room = (dense ? 4 * (count + 16) : 4 * (2 * count + 1) * lanes) * sizeof(Real);
+    const size_t room = 4 * std::max((2 * count + 1) * lanes, count + 16) * sizeof(Real);
     const size_t cost = 16 * count * std::min(total, lanes);
     std::atomic<bool> failed{false};
     parallel(groups, std::max<size_t>(1, 8 * GRAIN / cost), [&](size_t first, size_t last) {
@@ -182,7 +184,7 @@ int transform(PyArrayObject* out, PyArrayObject* in, int axis, FftLines<Real> li
                 from[lane] = sources.next();
                 to[lane] = targets.next();
             }
-            if (dense)
+            if (dense && (count > MOST_SHORT || many < lanes))
                 for (size_t lane = 0; lane < many; lane++) loops.dense(lines, from[lane], to[lane], memory);
             else if (many >= FEW_LINES)
                 loops.wide(lines, from, to, many, memory);

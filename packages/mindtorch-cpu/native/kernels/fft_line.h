@@ -9,8 +9,9 @@ namespace mindtorch {
 
 namespace {
 
-// Eight floats at most, as many as the first pass puts side by side.
-constexpr size_t LINE_BYTES = VECTOR_BYTES < 32 ? VECTOR_BYTES : 32;
+// Results of the first pass are turned in vectors of eight elements at most, as many as it puts side by side.
+template <typename Real>
+constexpr size_t TURNED_BYTES = VECTOR_BYTES < 8 * sizeof(Real) ? VECTOR_BYTES : 8 * sizeof(Real);
 
 // The real and the imaginary parts of a line.
 template <typename Real>
@@ -31,6 +32,28 @@ struct Split {
     }
 };
 
+// Eight vectors, those of one lane side by side.
+template <typename Real, typename V>
+INLINE void write_turned(const Split<Real>& to, const Point<V>* x, size_t p) {
+    using T = typename Lanes<Real, TURNED_BYTES<Real>>::V;
+    constexpr size_t W = sizeof(T) / sizeof(Real), PARTS = sizeof(V) / sizeof(T);
+    for (size_t row = 0; row < 8; row += W) {
+        T re[PARTS][W], im[PARTS][W];
+        for (size_t k = 0; k < W; k++) {
+            T parts[PARTS];
+            memcpy(parts, &x[row + k].re, sizeof parts);
+            for (size_t part = 0; part < PARTS; part++) re[part][k] = parts[part];
+            memcpy(parts, &x[row + k].im, sizeof parts);
+            for (size_t part = 0; part < PARTS; part++) im[part][k] = parts[part];
+        }
+        for (size_t part = 0; part < PARTS; part++) {
+            transpose<Real>(re[part]);
+            transpose<Real>(im[part]);
+            for (size_t k = 0; k < W; k++) to.write(8 * (p + part * W + k) + row, Point<T>{re[part][k], im[part][k]});
+        }
+    }
+}
+
 // Butterflies p.. of the first pass, as many as V has lanes; their results lie side by side.
 template <typename V, typename Real>
 INLINE void first_butterflies(const FftPlan<Real>& plan, const Split<Real>& to, const Split<Real>& from, size_t p) {
@@ -45,20 +68,10 @@ INLINE void first_butterflies(const FftPlan<Real>& plan, const Split<Real>& to, 
         memcpy(&im, plan.first + (2 * k - 1) * rest + p, sizeof(V));
         x[k] = times(x[k], re, im);
     }
-    if constexpr (W == 1) {
+    if constexpr (W == 1)
         for (size_t k = 0; k < 8; k++) to.write(8 * p + k, x[k]);
-    } else {
-        for (size_t part = 0; part < 8; part += W) {
-            V re[W], im[W];
-            for (size_t k = 0; k < W; k++) {
-                re[k] = x[part + k].re;
-                im[k] = x[part + k].im;
-            }
-            transpose<Real>(re);
-            transpose<Real>(im);
-            for (size_t k = 0; k < W; k++) to.write(8 * (p + k) + part, Point<V>{re[k], im[k]});
-        }
-    }
+    else
+        write_turned<Real>(to, x, p);
 }
 
 template <typename V, typename Real>
@@ -67,6 +80,10 @@ INLINE void run_first_pass(const FftPlan<Real>& plan, const Split<Real>& to, con
     const size_t rest = plan.count / 8;
     size_t p = 0;
     for (; p + W <= rest; p += W) first_butterflies<V>(plan, to, from, p);
+    if constexpr (sizeof(V) > TURNED_BYTES<Real>) {
+        using T = typename Lanes<Real, TURNED_BYTES<Real>>::V;
+        for (; p + W / 2 <= rest; p += W / 2) first_butterflies<T>(plan, to, from, p);
+    }
     for (; p < rest; p++) first_butterflies<Real>(plan, to, from, p);
 }
 
@@ -181,6 +198,12 @@ INLINE void write_line(const FftLines<Real>& lines, const Split<Real>& data, con
 
 template <typename V, typename Real>
 INLINE void run_line_pass(const FftPass& pass, const Real* twiddles, const Split<Real>& to, const Split<Real>& from) {
+    if constexpr (sizeof(V) > TURNED_BYTES<Real>) {
+        if (pass.done % (sizeof(V) / sizeof(Real)) != 0) {
+            using T = typename Lanes<Real, TURNED_BYTES<Real>>::V;
+            return run_line_pass<T, Real>(pass, twiddles, to, from);
+        }
+    }
     if (pass.radix == 8)
         run_line_pass<V, Real, 8>(pass, twiddles, to, from);
     else if (pass.radix == 4)
@@ -196,7 +219,7 @@ INLINE void run_line_pass(const FftPass& pass, const Real* twiddles, const Split
 // A dense line; `memory` has 4 * (count + 16) elements.
 template <typename Real>
 void transform_line(const FftLines<Real>& lines, const char* from, char* to, Real* memory) {
-    using V = typename Lanes<Real, LINE_BYTES>::V;
+    using V = typename Lanes<Real>::V;
     const FftPlan<Real>& plan = *lines.plan;
     const size_t room = (plan.count + 16) / 16 * 16;
     // The transform back is the one forth of numbers whose parts are exchanged.

@@ -108,9 +108,14 @@ void read_lines(Real* to, const char* const* from, size_t many, size_t count, si
             const char* element = from[0] + (ptrdiff_t)(done / reals) * step;
             __builtin_prefetch(element + reals * sizeof(V), 0, 2);  // the next lines'
             V pair[2];
-            memcpy(pair, element, reals * sizeof(V));
-            if (reals == 2) part<Real>(pair);
-            for (size_t k = 0; k < reals; k++) memcpy(to + ((done + k) ^ swapped) * N, &pair[k], sizeof(V));
+            if (reals == 1) {  // sizes that are known are no calls
+                memcpy(pair, element, sizeof(V));
+                memcpy(to + (done ^ swapped) * N, pair, sizeof(V));
+                continue;
+            }
+            memcpy(pair, element, sizeof pair);
+            part<Real>(pair);
+            for (size_t k = 0; k < 2; k++) memcpy(to + ((done + k) ^ swapped) * N, &pair[k], sizeof(V));
         }
     }
     for (; done < length; done++)
@@ -140,14 +145,18 @@ void write_lines(char* const* to, const Real* from, size_t many, size_t count, s
     } else if (side_by_side(to, many, N, reals * sizeof(Real))) {
         for (; done < length; done += reals) {
             V pair[2];
-            for (size_t k = 0; k < reals; k++) {
-                memcpy(&pair[k], from + ((done + k) ^ swapped) * N, sizeof(V));
-                pair[k] *= scale;
-            }
-            if (reals == 2) join<Real>(pair);
+            memcpy(&pair[0], from + (done ^ swapped) * N, sizeof(V));
+            pair[0] *= scale;
             char* element = to[0] + (ptrdiff_t)(done / reals) * step;
             __builtin_prefetch(element + reals * sizeof(V), 1, 2);
-            memcpy(element, pair, reals * sizeof(V));
+            if (reals == 1) {
+                memcpy(element, pair, sizeof(V));
+                continue;
+            }
+            memcpy(&pair[1], from + ((done + 1) ^ swapped) * N, sizeof(V));
+            pair[1] *= scale;
+            join<Real>(pair);
+            memcpy(element, pair, sizeof pair);
         }
     }
     for (; done < length; done++) {
