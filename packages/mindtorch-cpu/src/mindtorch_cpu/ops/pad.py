@@ -46,6 +46,11 @@ def _maps(mode: str, shape: Any, padding: Any) -> dict[int, Any]:
     }
 
 
+def _frame(padding: Any, ndim: int) -> dict[int, tuple[int, int]]:
+    """Return how many positions there are before and behind, by dimension."""
+    return {ndim - 1 - place: (padding[2 * place], padding[2 * place + 1]) for place in range(len(padding) // 2)}
+
+
 def _forward(mode: str) -> Any:
     def fill(out: Any, self: Any, padding: Any) -> None:
         if min(padding, default=0) < 0:  # what is cut off is no source of the frame
@@ -54,27 +59,48 @@ def _forward(mode: str) -> Any:
                 array = np.take(array, places, axis=axis)
             out[...] = array
             return
-        befores = [0] * self.ndim
-        for place in range(len(padding) // 2):
-            befores[self.ndim - 1 - place] = padding[2 * place]
-        out[tuple(map(slice, befores, map(int.__add__, befores, self.shape)))] = self
-        for axis, places in _maps(mode, self.shape, padding).items():
-            before, extent = befores[axis], self.shape[axis]
+        frame = _frame(padding, self.ndim)
+        starts = [frame.get(axis, (0, 0))[0] for axis in range(self.ndim)]
+        out[tuple(slice(start, start + extent) for start, extent in zip(starts, self.shape, strict=True))] = self
+        for axis, (before, behind) in frame.items():
             lines = out if axis == 0 else np.moveaxis(out, axis, 0)
-            for at in (*range(before), *range(before + extent, len(places))):
-                lines[at] = lines[before + places[at]]
+            end = before + self.shape[axis]
+            if mode == "replication":
+                lines[:before], lines[end:] = lines[before], lines[end - 1]
+            else:
+                lines[:before] = lines[before + 1 : 2 * before + 1][::-1]
+                lines[end:] = lines[end - 1 - behind : end - 1][::-1]
 
     return fill
+
+
+def _summed(mode: str, lines: Any, extent: int, before: int, behind: int) -> Any:
+    """Return what lines of a padded gradient add up to, in the order in which they lie."""
+    if mode == "replication":
+        if extent == 1:
+            return np.add.accumulate(lines, axis=0)[-1:]
+        end = before + extent
+        first, last = np.add.accumulate(lines[: before + 1], axis=0), np.add.accumulate(lines[end - 1 :], axis=0)
+        return np.concatenate((first[-1:], lines[before + 1 : end - 1], last[-1:]))
+    found = np.array(lines[before : before + extent])
+    found[1 : before + 1] += lines[:before][::-1]
+    found[extent - 1 - behind : extent - 1] += lines[before + extent :][::-1]
+    return found
 
 
 def _backward(mode: str) -> Any:
     def fill(out: Any, grad: Any, self: Any, padding: Any) -> None:
         array = grad
-        for axis, places in _maps(mode, self.shape, padding).items():
-            shape = (*array.shape[:axis], self.shape[axis], *array.shape[axis + 1 :])
-            summed = np.zeros(shape, array.dtype)
-            combine_at(np.add, np.moveaxis(summed, axis, 0), places, np.moveaxis(array, axis, 0))
-            array = summed
+        if min(padding, default=0) < 0:
+            for axis, places in _maps(mode, self.shape, padding).items():
+                shape = (*array.shape[:axis], self.shape[axis], *array.shape[axis + 1 :])
+                summed = np.zeros(shape, array.dtype)
+                combine_at(np.add, np.moveaxis(summed, axis, 0), places, np.moveaxis(array, axis, 0))
+                array = summed
+        else:
+            for axis, (before, behind) in _frame(padding, self.ndim).items():
+                lines = _summed(mode, np.moveaxis(array, axis, 0), self.shape[axis], before, behind)
+                array = np.moveaxis(lines, 0, axis)
         out[...] = array
 
     return fill
