@@ -1,5 +1,5 @@
 // LU factors of batches of small matrices, and determinants, inverses and solutions from them.
-#include "kernels/matrices.h"
+#include "kernels/lapack.h"
 
 namespace mindtorch {
 
@@ -225,6 +225,10 @@ const NamedKernel lu_kernels[] = {
     {"linalg_inv_ex", linalg_inv_ex},
     {"_linalg_solve_ex", linalg_solve_ex},
     {"linalg_lu_solve", linalg_lu_solve},
+    {"_linalg_eigh", linalg_eigh},
+    {"_linalg_svd", linalg_svd},
+    {"linalg_qr", linalg_qr},
+    {"geqrf", geqrf},
     {nullptr, nullptr},
 };
 

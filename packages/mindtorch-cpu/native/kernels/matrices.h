@@ -133,24 +133,33 @@ inline PyObject* const* outputs(PyObject* given, Py_ssize_t count) {
     return &PyTuple_GET_ITEM(given, 0);
 }
 
-// A batch of matrices that are all small.
+// A batch of matrices with at most `most` rows and columns.
 struct Matrices {
     PyArrayObject* array = nullptr;
     const FactorLoops* loops = nullptr;
     Batch batch;
     size_t count = 1, item = 0;
 
-    bool take(PyObject* given) {
+    bool take(PyObject* given, size_t most = MOST_SMALL) {
         array = plain_array(given);
         if (array == nullptr || PyArray_NDIM(array) < 2 || factor_kind(array) == FACTOR_KINDS) return false;
         loops = &factor_loops().of[factor_kind(array)];
         item = static_cast<size_t>(PyArray_ITEMSIZE(array));
         if (!batch.take(array, 2, PyArray_DIMS(array), dims()) || PyArray_SIZE(array) == 0 ||
-            std::max(batch.rows, batch.columns) > MOST_SMALL)
+            std::max(batch.rows, batch.columns) > most)
             return false;
         count = static_cast<size_t>(PyArray_SIZE(array)) / (batch.rows * batch.columns);
         return true;
     }
+
+    FactorKind kind() const { return factor_kind(array); }
+    bool complex() const { return kind() == FACTOR_COMPLEX_FLOAT || kind() == FACTOR_COMPLEX_DOUBLE; }
+    // What absolute values of the elements are.
+    FactorKind real_kind() const {
+        return kind() == FACTOR_FLOAT || kind() == FACTOR_COMPLEX_FLOAT ? FACTOR_FLOAT : FACTOR_DOUBLE;
+    }
+    int real_type() const { return real_kind() == FACTOR_FLOAT ? NPY_FLOAT : NPY_DOUBLE; }
+    const FactorLoops& loops_of_reals() const { return factor_loops().of[real_kind()]; }
 
     bool square() const { return batch.rows == batch.columns; }
     int dims() const { return PyArray_NDIM(array) - 2; }

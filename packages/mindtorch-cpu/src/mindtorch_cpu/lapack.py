@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .lazy import LazyModule
+from mindtorch_storage.lazy_import import LazyModule as Waiting
 
+from .lazy import LazyModule
+from .threads import threads
+
+_addresses = Waiting("scipy.linalg.cython_lapack", "scipy costs as much to import as everything else here")
 _lapack, _blas = LazyModule("scipy.linalg.lapack"), LazyModule("scipy.linalg.blas")
 _PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
@@ -16,6 +20,13 @@ _PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
 def routine(name: str, dtype: Any, *, blas: bool = False) -> Any:
     """Return the LAPACK (or BLAS) routine for matrices of `dtype`: `getrf` gives `sgetrf`."""
     return getattr(_blas if blas else _lapack, _PREFIX[np.dtype(dtype).char] + name)
+
+
+def capsules() -> dict[str, Any]:
+    """Return the addresses of LAPACK's routines by name, for the native module."""
+    found: dict[str, Any] = _addresses.__pyx_capi__
+    threads.tell_blas()  # which may have been loaded just now
+    return found
 
 
 def each(shape: tuple[int, ...], *arrays: Any) -> Iterator[tuple[Any, ...]]:

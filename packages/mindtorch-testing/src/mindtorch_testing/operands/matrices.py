@@ -103,6 +103,21 @@ def _cholesky_solve(draw: Operands) -> Any:
     return [right, _positive(draw, batch, size)], {"upper": draw.chance(0.5)}
 
 
+# Values alone: vectors of values that lie close are any.
+@rows("_linalg_eigh")
+def _eigh(draw: Operands) -> Any:
+    return [_square(draw, *_begin(draw)), draw.pick(["L", "U"]), False]
+
+
+@rows("_linalg_svd")
+def _svd(draw: Operands) -> Any:
+    return [_square(draw, *_begin(draw)), draw.chance(0.5), False, None]
+
+
+rows("linalg_qr")(lambda d: [_square(d, *_begin(d)), d.pick(["reduced", "complete", "r"])])
+rows("geqrf")(lambda d: [_square(d, *_begin(d))])
+
+
 # --- transforms
 
 LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 17, 30, 32, 40, 64, 100)
