@@ -1,6 +1,7 @@
 // Products of matrices, vectors and batches of float32, float64 or bfloat16, at any strides; everything else is
 // numpy's.
 #include "gemm/bfloat16.h"
+#include "kernels/linear_dynamic.h"
 #include "kernels/operand.h"
 
 #include <float.h>
@@ -206,6 +207,7 @@ int addmm(PyObject* out, PyObject* const* values, Py_ssize_t count) {
 const NamedKernel matmul_kernels[] = {
     {"mm bmm mv dot steps.matmul", mm, REDUCED_PRECISION},
     {"addmm baddbmm addmv", addmm, REDUCED_PRECISION},
+    {"quantized::_linear_dynamic", linear_dynamic_kernel, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

@@ -10,7 +10,7 @@ from mindtorch_storage.quantized import INTEGERS, PACKED, PER_TENSOR, Quantizer
 
 from ..call import aten
 from ..meta.checks import check
-from ..quantized.rounding import check_parameters, quantize, quantize_channels
+from ..quantized.rounding import check_parameters, quantize, quantize_channels, single
 from ..quantized.rounding import dequantize as numbers_of
 from ..quantized.tensors import (
     checked,
@@ -51,7 +51,7 @@ def choose_parameters(
     check(low <= high, lambda: "In ChooseQuantizationParams, min should be less than or equal to max")
     low, high = min(low, 0.0), max(high, 0.0)
     scale = (high - low) / (most - least)
-    scale = float(aten.full([], scale, dtype=float32).item())
+    scale = single(scale)
     if scale == 0.0 or 1.0 / scale == float("inf"):
         scale = 0.1
     if scale < _SMALLEST:
@@ -78,20 +78,21 @@ def range_of(self: Tensor, reduce_range: bool, dtype: Dtype = quint8) -> tuple[f
     if reduce_range:
         least, most = least // 2, most // 2
     low, high = (aten.min(self).item(), aten.max(self).item()) if self.numel() else (0.0, 0.0)
-    return _exact_parameters(low, high, least, most)
+    return exact_parameters(low, high, least, most)
 
 
-def _exact_parameters(low: float, high: float, least: int, most: int) -> tuple[float, int]:
+def exact_parameters(low: float, high: float, least: int, most: int) -> tuple[float, int]:
+    """Return the scale, not rounded to float32, and the zero point that cover numbers from `low` to `high`."""
     low, high = min(low, 0.0), max(high, 0.0)
     scale = (high - low) / (most - least)
-    if float(aten.full([], scale, dtype=float32).item()) == 0.0:
+    if single(scale) == 0.0:
         scale = 0.1
     if scale < _SMALLEST:
         return choose_parameters(low, high, least, most)
     from_low, from_high = least - low / scale, most - high / scale
     error_low, error_high = abs(least) - abs(low / scale), abs(most) - abs(high / scale)
     start = from_low if error_low < error_high else from_high
-    zero_point = least if start < least else most if start > most else round(start)
+    zero_point = least if not start >= least else most if start > most else round(start)
     return scale, int(zero_point)
 
 

@@ -1,6 +1,7 @@
 """Quantized tensors: integers with a scale and a zero point."""
 
 from ..decomp import quantized as composed
+from ..meta import quantized as rules
 from ..quantized import channels as channels  # registered with the rows
 from ..quantized import kernels as kernels
 from ..quantized import pools as pools
@@ -82,3 +83,9 @@ for _rank in (1, 2, 3):
         composite=composed.refused(f"quantized_max_pool{_rank}d"),
         variants="function",
     )
+op(
+    "quantized::_linear_dynamic(Tensor input, Tensor weight, Tensor sums, Tensor? bias, int out_features, float scale, "
+    "int zero_point) -> Tensor",
+    rules.linear_dynamic,
+    variants="",
+)

@@ -7,6 +7,7 @@ from typing import Any
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch.nn import Module
+from mindtorch_dispatch.meta.quantized import PANEL, WORD
 
 __all__ = ["Linear"]
 
@@ -20,9 +21,23 @@ class _PackedParams(Module):
         super().__init__()
         self.dtype = torch.qint8
         self._packed_params = (weight, bias)
+        self._panels_of: Any = None
 
     def _weight_bias(self) -> tuple[Any, Any]:
         return self._packed_params
+
+    def panels(self) -> tuple[Any, Any]:
+        """Return the packed weight and the sums of its rows, which are kept for as long as the weight is the same."""
+        weight = self._packed_params[0]
+        kept = self._panels_of
+        if kept is None or kept[0] is not weight:
+            packed = _panels(weight.int_repr())
+            sums = packed.sum((1, 3), dtype=torch.int32).flatten()
+            self._panels_of = kept = (weight, packed, sums)
+        return kept[1], kept[2]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_panels_of": None}
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
@@ -84,13 +99,11 @@ class Linear(Module):
     def forward(self, x: Any) -> Any:
         """Multiply integers exactly, and round the scaled sum once."""
         weight, bias = self._packed_params._weight_bias()
-        given = x.detach().float()
-        scale, zero_point = torch._choose_qparams_per_tensor(given, True)
-        levels = torch.quantize_per_tensor(given, scale, zero_point, torch.quint8).int_repr().float() - zero_point
-        sums = _whole_sums(levels, weight.int_repr().float() - weight.q_zero_point())
-        step = torch.tensor(scale) * torch.tensor(weight.q_scale())
-        exact = sums * step.double()
-        return (exact if bias is None else exact + bias.detach().double()).float()
+        panels, sums = self._packed_params.panels()
+        offset = None if bias is None else bias.detach()
+        return torch.ops.quantized._linear_dynamic(
+            x.detach(), panels, sums, offset, weight.shape[0], weight.q_scale(), weight.q_zero_point()
+        )
 
     def _get_name(self) -> str:
         return "DynamicQuantizedLinear"
@@ -116,14 +129,11 @@ class Linear(Module):
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
-# Products of seven bits by eight, less a zero point, whose sum no float32 rounds: 127 * 255 * 512 < 2 ** 24.
-_EXACT_TERMS = 512
-
-
-def _whole_sums(levels: Any, weight: Any) -> Any:
-    """Return levels times the transposed weight, whole numbers both, as exact float64."""
-    parts = zip(levels.split(_EXACT_TERMS, -1), weight.split(_EXACT_TERMS, -1), strict=True)
-    return sum(part.matmul(rows.t()).double() for part, rows in parts)
+def _panels(whole: Any) -> Any:
+    """Return a matrix of integers as the product reads it: panels of its rows, in words of its columns."""
+    rows, depth = whole.shape
+    padded = torch.nn.functional.pad(whole, (0, -depth % WORD, 0, -rows % PANEL))
+    return padded.view(-1, PANEL, padded.shape[1] // WORD, WORD).transpose(1, 2).contiguous()
 
 
 adopt(globals())
