@@ -1,12 +1,15 @@
 // Batch norm and group norm with their backwards, on dense float32 operands; everything else is numpy's.
 #include "kernels/batch_norm.h"
 
+#include "kernels/channels_last.h"
 #include "kernels/operand.h"
 #include "parallel.h"
 #include "kernels/reduce.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include <initializer_list>
 
 namespace mindtorch {
 
@@ -53,10 +56,34 @@ struct Batch {
         for (int dim = 2; dim < PyArray_NDIM(array); dim++) positions *= PyArray_DIM(array, dim);
         return true;
     }
+    // Channels that lie side by side are those of rows.
+    void take_rows() {
+        count *= positions;
+        positions = 1;
+    }
     npy_intp size() const { return count * channels * positions; }
     npy_intp each() const { return count * positions; }  // elements of a channel
     npy_intp at(npy_intp item, npy_intp channel) const { return (item * channels + channel) * positions; }
 };
+
+// True where all of the arrays have their channels side by side.
+bool channels_are_last(std::initializer_list<PyObject*> values) {
+    for (PyObject* value : values)
+        if (!is_channels_last(value, NPY_FLOAT)) return false;
+    return true;
+}
+
+// The elements of an array with as many as the batch has, dense or, where `last`, with channels side by side.
+float* elements(const Batch& batch, PyObject* value, bool last) {
+    if (!last) return const_cast<float*>(floats(value, batch.size(), nullptr));
+    auto* array = reinterpret_cast<PyArrayObject*>(value);
+    return PyArray_SIZE(array) == batch.size() ? static_cast<float*>(PyArray_DATA(array)) : nullptr;
+}
+
+float* output_elements(const Batch& batch, PyObject* value, bool last) {
+    if (!last) return output_floats(value, batch.size());
+    return PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(value)) ? elements(batch, value, last) : nullptr;
+}
 
 // Means and sums of squared distances from them, by channels.
 void find_moments(const Batch& batch, const float* in, double* means, double* squares) {
@@ -125,11 +152,12 @@ int batch_norm(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (count != 8 || !is_triple(outs) || !batch.take(values[0]) || !PyBool_Check(values[5]) ||
         !PyFloat_CheckExact(values[6]) || !PyFloat_CheckExact(values[7]))
         return 0;
-    const bool training = values[5] == Py_True;
+    const bool training = values[5] == Py_True, last = channels_are_last({values[0], PyTuple_GET_ITEM(outs, 0)});
+    if (last) batch.take_rows();
     const npy_intp channels = batch.channels;
     const double momentum = PyFloat_AS_DOUBLE(values[6]), eps = PyFloat_AS_DOUBLE(values[7]);
-    const float *in = floats(values[0], batch.size(), nullptr), *weight, *bias;
-    float *running_mean, *running_var, *to = output_floats(PyTuple_GET_ITEM(outs, 0), batch.size());
+    const float *in = elements(batch, values[0], last), *weight, *bias;
+    float *running_mean, *running_var, *to = output_elements(batch, PyTuple_GET_ITEM(outs, 0), last);
     if (in == nullptr || to == nullptr || !optional(values[1], channels, weight) ||
         !optional(values[2], channels, bias) || !optional_output(values[3], channels, running_mean) ||
         !optional_output(values[4], channels, running_var) ||
@@ -208,16 +236,19 @@ int batch_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
     if (count != 10 || !is_triple(outs) || !batch.take(values[1]) || !PyBool_Check(values[7]) ||
         !PyFloat_CheckExact(values[8]))
         return 0;
+    PyObject* gradient = PyTuple_GET_ITEM(outs, 0);
     const bool train = values[7] == Py_True;
-    const npy_intp channels = batch.channels, size = batch.size();
+    const bool last = channels_are_last({values[0], values[1], gradient == Py_None ? values[0] : gradient});
+    if (last) batch.take_rows();
+    const npy_intp channels = batch.channels;
     const double eps = PyFloat_AS_DOUBLE(values[8]);
-    const float *grad = floats(values[0], size, nullptr), *in = floats(values[1], size, nullptr), *weight;
+    const float *grad = elements(batch, values[0], last), *in = elements(batch, values[1], last), *weight;
     const float* mean = floats(values[train ? 5 : 3], channels, nullptr);
     const float* scale = floats(values[train ? 6 : 4], channels, nullptr);
-    float *to, *to_weight, *to_bias;
+    float *to = nullptr, *to_weight, *to_bias;
+    if (gradient != Py_None && (to = output_elements(batch, gradient, last)) == nullptr) return 0;
     if (grad == nullptr || in == nullptr || mean == nullptr || scale == nullptr ||
-        !optional(values[2], channels, weight) || !optional_output(PyTuple_GET_ITEM(outs, 0), size, to) ||
-        !optional_output(PyTuple_GET_ITEM(outs, 1), channels, to_weight) ||
+        !optional(values[2], channels, weight) || !optional_output(PyTuple_GET_ITEM(outs, 1), channels, to_weight) ||
         !optional_output(PyTuple_GET_ITEM(outs, 2), channels, to_bias))
         return 0;
     const Room<double> total(channels), along(channels);

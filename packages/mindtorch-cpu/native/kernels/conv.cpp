@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 
+#include "kernels/conv_last.h"
 #include "kernels/conv_share.h"
 #include "kernels/integer.h"
 #include "kernels/operand.h"
@@ -49,10 +50,21 @@ void extents(PyArrayObject* array, int dims, ptrdiff_t& depth, ptrdiff_t& height
     width = PyArray_DIM(array, dims + 1);
 }
 
-// The plain convolution that makes `result` of `input`.
+bool is_floats(PyObject* value) {
+    auto* array = reinterpret_cast<PyArrayObject*>(value);
+    return PyArray_CheckExact(value) && PyArray_ISBEHAVED_RO(array) && PyArray_TYPE(array) == NPY_FLOAT;
+}
+
+bool are_dense(std::initializer_list<PyObject*> values) {
+    for (PyObject* value : values)
+        if (!PyArray_IS_C_CONTIGUOUS(reinterpret_cast<PyArrayObject*>(value))) return false;
+    return true;
+}
+
+// The plain convolution that makes `result` of `input`, arrays of any layout.
 bool describe(PyObject* input, PyObject* weight, PyObject* result, const Options& o, Convolution& c) {
     for (PyObject* value : {input, weight, result})
-        if (!PyArray_CheckExact(value) || kind_of(reinterpret_cast<PyArrayObject*>(value)) != 0) return false;
+        if (!is_floats(value)) return false;
     auto *in = reinterpret_cast<PyArrayObject*>(input), *kernel = reinterpret_cast<PyArrayObject*>(weight);
     auto* out = reinterpret_cast<PyArrayObject*>(result);
     const int dims = PyArray_NDIM(in) - 2;
@@ -190,7 +202,9 @@ bool weight_gradient(const Convolution& c, float* to, const float* grad, const f
 // Values are (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups).
 int convolution(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     Convolution c;
-    if (count != 9 || output(given) == nullptr || !PyBool_Check(values[6])) return 0;
+    if (count != 9 || !PyArray_CheckExact(given) || !PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(given)) ||
+        !PyBool_Check(values[6]))
+        return 0;
     const bool plain = values[6] == Py_False;
     const Options options = {values[3], values[4], values[5], values[8]};
     if (!describe(plain ? values[0] : given, values[1], plain ? given : values[0], options, c)) return 0;
@@ -200,6 +214,8 @@ int convolution(PyObject* given, PyObject* const* values, Py_ssize_t count) {
         if (bias == nullptr || overlaps(given, values[2])) return 0;
     }
     if (overlaps(given, values[0]) || overlaps(given, values[1])) return 0;
+    if (!are_dense({given, values[0], values[1]}))
+        return plain ? convolution_last(c, given, values[0], values[1], bias) : 0;
     auto* out = static_cast<float*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(given)));
     const float *in = data_of(values[0]), *weight = data_of(values[1]);
     return (plain ? result_of(c, out, in, weight, bias) : input_gradient(c, out, in, weight, bias)) ? 1 : 0;
@@ -212,7 +228,9 @@ int convolution_backward(PyObject* outs, PyObject* const* values, Py_ssize_t cou
     if (count != 11 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 3 || !PyBool_Check(values[7])) return 0;
     const bool plain = values[7] == Py_False;
     const Options options = {values[4], values[5], values[6], values[9]};
-    if (!describe(values[plain ? 1 : 0], values[2], values[plain ? 0 : 1], options, c)) return 0;
+    if (!describe(values[plain ? 1 : 0], values[2], values[plain ? 0 : 1], options, c) ||
+        !are_dense({values[0], values[1], values[2]}))
+        return 0;
     float* to[3] = {nullptr, nullptr, nullptr};
     const Convolution result = plain ? c : turned(c);
     const npy_intp sizes[] = {PyArray_SIZE(reinterpret_cast<PyArrayObject*>(values[1])),

@@ -20,7 +20,11 @@ struct Pooling {
 struct MaxPoolLoops {
     // Of `count` volumes: the largest value of each window, the first of equals, or its last nan, and where it was.
     void (*max_pool)(const Pooling& p, ptrdiff_t count, float* out, int64_t* index, const float* in);
-    // The same of cells that share out the volume as evenly as they can; they may overlap.
+    // The same of one volume whose elements have `channels` numbers each, side by side: rows of the result from `from`
+    // to `to`, of all its layers.
+    void (*max_pool_last)(const Pooling& p, ptrdiff_t channels, float* out, int64_t* index, const float* in,
+                          ptrdiff_t from, ptrdiff_t to);
+    // The same as the first of cells that share out the volume as evenly as they can; they may overlap.
     void (*adaptive_max_pool)(const Pooling& p, ptrdiff_t count, float* out, int64_t* index, const float* in);
     // One volume of gradients goes to where its values came from.
     void (*max_pool_backward)(float* in_grad, size_t area, const float* grad, const int64_t* index, size_t places);
