@@ -4,7 +4,7 @@
     python tools/npu_names.py missing   the names that are not
     python tools/npu_names.py check     no name is missing that the board does not list, none is listed that is there
     python tools/npu_names.py write     write the board, `npu_names_missing.txt`; refuses where it would grow
-    python tools/npu_names.py touched FILE...   which of torch_npu's names Python files use, and which of those are there
+    python tools/npu_names.py touched PATH...   which of torch_npu's names Python files, or folders of them, use
 
 An operator counts where both `torch_npu.NAME` and `torch.ops.npu.NAME` are there. `touched` reads programs of others, which
 lie outside of the repository, and runs nothing of them.
@@ -101,14 +101,31 @@ def used(text: str) -> set[str]:
     return {name for name in chains if not any(other.startswith(f"{name}.") for other in chains)}
 
 
+def sources(given: list[str]) -> list[Path]:
+    """Return the Python files that are named, and those below the folders that are."""
+    paths = [
+        path for name in given for path in ([Path(name)] if Path(name).suffix else sorted(Path(name).rglob("*.py")))
+    ]
+    return [path for path in paths if path.is_file()]
+
+
+def of_torch_npu(name: str, own: set[str]) -> bool:
+    """Return whether an operator is torch_npu's: in its table, or of its prefix; others register theirs beside them."""
+    operator = ".".join(name.split(".")[:4])
+    return operator in own or operator.rpartition(".")[2].startswith(("npu_", "_npu_"))
+
+
 def touched(files: list[str]) -> str:
     """Return how many of torch_npu's names programs use, how many of those are there, and which are not."""
     uses: Counter[str] = Counter()
-    for file in files:
+    for file in sources(files):
         try:
-            uses.update(used(Path(file).read_text(encoding="utf-8")))
-        except SyntaxError as error:
+            uses.update(used(file.read_text(encoding="utf-8")))
+        except (SyntaxError, UnicodeDecodeError) as error:
             print(f"{file}: {error}", file=sys.stderr)
+    own = {f"torch.ops.npu.{name}" for name in names()["ops"]}
+    for name in [one for one in uses if one.startswith("torch.ops.npu.") and not of_torch_npu(one, own)]:
+        del uses[name]
     gone = {name: count for name, count in uses.items() if not there(name)}
     lines = [f"{count:4} {name}" for name, count in sorted(gone.items(), key=lambda item: -item[1])]
     have = len(uses) - len(gone)

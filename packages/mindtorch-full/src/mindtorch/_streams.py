@@ -1,13 +1,16 @@
 """`torch.Stream` and `torch.Event`: of the CPU, which has one stream and is done when a call returns.
 
-Streams of Ascend devices are `torch.npu.Stream`.
+For a device with streams of its own they make that device's, which are theirs by `isinstance`.
 """
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from typing import Any, NoReturn
 
+from mindtorch import _backends
 from mindtorch._naming import adopt
+from mindtorch_storage.device import accelerator
 from mindtorch_storage.device import device as Device
 
 __all__ = ["Event", "Stream"]
@@ -15,6 +18,35 @@ __all__ = ["Event", "Stream"]
 
 _NUMBERS = {"cpu": 0, "meta": 14}
 """Type of device to torch's number of it."""
+
+
+accelerated: dict[str, dict[str, type]] = {}
+"""By type of device, what its backend has for `Stream` and `Event`."""
+
+
+class _Kind(ABCMeta):
+    """Makes what the device that is named has."""
+
+    def __call__(cls, device: Any = None, **options: Any) -> Any:
+        kind = accelerator() if device is None or isinstance(device, int) else Device(device).type
+        if kind and kind not in _NUMBERS and _backends.is_installed(kind):
+            _backends.load_backend(kind)
+        own = accelerated.get(kind or "", {}).get(cls.__name__)
+        if own is None:
+            return super().__call__(device, **options)
+        return _of_accelerator(own, f"{kind}:{device}" if isinstance(device, int) else device, options)
+
+
+def _of_accelerator(own: type, device: Any, options: dict[str, Any]) -> Any:
+    """Return a stream of a device; an event is of the device whose stream records it first."""
+    return own(**options) if own.__name__ == "Event" else own(device, **options)
+
+
+def accelerate(kind: str, stream: type, event: type) -> None:
+    """Let `Stream` and `Event` make a device's own, which are theirs."""
+    accelerated[kind] = {"Stream": stream, "Event": event}
+    Stream.register(stream)
+    Event.register(event)
 
 
 def _device(given: Any) -> Device:
@@ -26,7 +58,7 @@ def _device(given: Any) -> Device:
     return Device(found.type)  # it has one stream, whatever the index
 
 
-class Stream:
+class Stream(metaclass=_Kind):
     """The stream of a device that has one.
 
     Raises:
@@ -78,7 +110,7 @@ class Stream:
         )
 
 
-class Event:
+class Event(metaclass=_Kind):
     """A point in a stream's work.
 
     Raises:

@@ -157,7 +157,7 @@ def det(grad: Tensor, A: Tensor, result0: Tensor, result1: Tensor, result2: Tens
 
 def sign_of(pivots: Tensor) -> Any:
     """Return 1 or -1 per matrix: the sign of its row exchanges."""
-    at = aten.arange(1, pivots.shape[-1] + 1, dtype=pivots.dtype)
+    at = aten.arange(1, pivots.shape[-1] + 1, dtype=pivots.dtype, device=pivots.device)
     moved = aten.sum(aten.ne(pivots, at), [-1])
     return 1 - 2 * aten.remainder(moved, 2)
 

@@ -21,7 +21,7 @@ def taken(grad: Tensor, indices: Tensor, dims: int) -> Any:
 
 def no_gradient(grad: Tensor, self_spec: Spec) -> Any:
     """Return zeros: the input only lends a pooling's gradient its shape."""
-    return aten.zeros(list(self_spec.shape), dtype=grad.dtype)
+    return aten.zeros(list(self_spec.shape), dtype=grad.dtype, device=grad.device)
 
 
 def _max_backward(dims: int) -> Any:

@@ -43,9 +43,11 @@ def qr(grads: Sequence[Tensor], mode: str, result0: Tensor, result1: Tensor) -> 
 def _steps(reflectors: Any, scales: Any) -> tuple[list[Any], list[Any]]:
     """Return the vectors of the reflections, and what each acts on: the product of those after it."""
     count, rows, columns = scales.shape[-1], reflectors.shape[-2], reflectors.shape[-1]
-    strict = aten.tril(reflectors, -1) + aten.eye(rows, columns, dtype=reflectors.dtype)
+    strict = aten.tril(reflectors, -1) + aten.eye(rows, columns, dtype=reflectors.dtype, device=reflectors.device)
     vectors = [aten.narrow(strict, -1, at, 1) for at in range(count)]
-    state = aten.expand(aten.eye(rows, columns, dtype=reflectors.dtype), list(reflectors.shape))
+    state = aten.expand(
+        aten.eye(rows, columns, dtype=reflectors.dtype, device=reflectors.device), list(reflectors.shape)
+    )
     states = [state]
     for at in range(count - 1, 0, -1):
         state = _reflect(vectors[at], aten.narrow(scales, -1, at, 1), state)

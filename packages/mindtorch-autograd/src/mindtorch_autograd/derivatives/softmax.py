@@ -48,7 +48,7 @@ def _logcumsumexp_backward_of_zeros(grad: Tensor, self: Tensor, result: Tensor, 
     """
     given, values, totals = (aten.movedim(one, dim, -1) for one in (grad, self, result))
     exponents = aten.unsqueeze(values, -1) - aten.unsqueeze(totals, -2)
-    before = aten.tril(aten.ones(list(exponents.shape)[-2:], dtype=boolean), -1)
+    before = aten.tril(aten.ones(list(exponents.shape)[-2:], dtype=boolean, device=exponents.device), -1)
     weights = aten.exp(aten.masked_fill(exponents, before, -inf))
     return aten.movedim(aten.sum(aten.unsqueeze(given, -2) * conj(weights), [-1]), -1, dim)
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import mindtorch as torch
 from mindtorch import npu
 from mindtorch._ops import ops
+from mindtorch._torch_npu._dtypes import DTYPES
 from mindtorch._torch_npu._format import format_of, keep
 from mindtorch._torch_npu.utils import _npu_trace
+from mindtorch.distributed._hccl import ProcessGroupHCCL
+from mindtorch.npu import options
 from mindtorch.tensor.tensor import Tensor
 from mindtorch_dispatch.extend.devices import borrowed_memory
 from mindtorch_npu import runtime
@@ -23,6 +27,11 @@ _npu_setDevice = npu.set_device
 _npurt = npu.npurt
 _mstx = npu.mstx.native
 _npu_get_soc_version = npu.get_soc_version
+_npu_setOption = options.set_option
+_npu_getOption = options.get_option
+_NPUTaskGroupHandle = TaskGroup
+_distributed_c10d = SimpleNamespace(ProcessGroupHCCL=ProcessGroupHCCL)
+_cd = SimpleNamespace(DType=SimpleNamespace(**DTYPES))
 
 
 def _empty_strided_npu(size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> Tensor:
@@ -40,6 +49,11 @@ def _weak_ref_tensor(tensor: Tensor) -> Tensor:
     borrowed = torch.UntypedStorage._from_allocation(block, tensor.device)
     made._set_storage(borrowed, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
     return keep(made, format_of(tensor))
+
+
+def _get_silent_check_version() -> int:
+    """Return how a device looks for numbers that are wrong in silence: 2, by itself and not by hooks of a program."""
+    return 2
 
 
 def _npu_getDevice() -> int:

@@ -1,4 +1,7 @@
-"""How a function becomes an operator of `torch.ops.npu`: its schema is torch_npu's, it is made of torch's own operators."""
+"""How a function becomes an operator of `torch.ops.npu`: its schema is torch_npu's, it is made of torch's own operators.
+
+Those of the vendor's transformer library are of `torch.ops.atb`.
+"""
 
 from __future__ import annotations
 
@@ -14,37 +17,38 @@ __all__ = ["SCHEMAS", "operator"]
 F = TypeVar("F", bound=Callable[..., object])
 
 SCHEMAS: dict[str, str] = {}
-"""The operators' schemas by name."""
+"""The schemas of `torch.ops.npu`'s operators by name."""
 
 
 @cache
-def _library() -> library.Library:
-    """Return what declares the operators: for as long as the process lives."""
-    return library.Library("npu", "DEF")
+def _library(space: str) -> library.Library:
+    """Return what declares a namespace's operators: for as long as the process lives."""
+    return library.Library(space, "DEF")
 
 
-def operator(schema: str, *, out: bool = False) -> Callable[[F], F]:
+def operator(schema: str, *, out: bool = False, space: str = "npu") -> Callable[[F], F]:
     """Make a function the operator of this schema, and with `out` one that also writes into a tensor that is given."""
 
     def declare(function: F) -> F:
         name = schema.partition("(")[0]
-        SCHEMAS[name] = schema
-        _declare(schema, function)
+        if space == "npu":
+            SCHEMAS[name] = schema
+        _declare(schema, function, space)
         if out:
             arguments, returned = schema.removeprefix(f"{name}(").rsplit(") -> ", 1)
             joint = ", " if "*," in arguments else ", *, "
             if returned != "Tensor":
                 raise ValueError(f"{name}: only one tensor can be written into")
             written = f"{name}.out({arguments}{joint}Tensor(a!) out) -> Tensor(a!)"
-            _declare(written, _writing(function))
+            _declare(written, _writing(function), space)
         return function
 
     return declare
 
 
-def _declare(schema: str, function: Callable[..., object]) -> None:
-    _library().define(schema)
-    _library().impl(schema.partition("(")[0], function, "CompositeImplicitAutograd")
+def _declare(schema: str, function: Callable[..., object], space: str) -> None:
+    _library(space).define(schema)
+    _library(space).impl(schema.partition("(")[0], function, "CompositeImplicitAutograd")
 
 
 def _writing(function: Callable[..., object]) -> Callable[..., Tensor]:

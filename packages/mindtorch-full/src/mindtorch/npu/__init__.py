@@ -249,3 +249,4 @@ offer(
     },
 )
 offer(globals(), {"utils": {"_is_gte_cann_version": is_gte_cann_version}})
+_lazy_call = runtime.at_init

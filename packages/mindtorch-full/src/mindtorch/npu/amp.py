@@ -3,6 +3,7 @@
 import functools
 
 from mindtorch import amp as _amp
+from mindtorch._absence import stand_in
 from mindtorch._naming import adopt
 from mindtorch._submodules import offer
 from mindtorch.npu.options import clear_npu_overflow_flag, get_npu_overflow_flag, is_support_inf_nan
@@ -102,6 +103,12 @@ offer(
         "autocast_mode": "autocast custom_bwd custom_fwd",
         "common": "amp_definitely_not_available",
         "grad_scaler": "GradScaler",
+        "sharded_grad_scaler": {
+            name: stand_in(
+                "torch_npu.npu.amp.sharded_grad_scaler", name, "fully_shard shards parameters; use GradScaler"
+            )
+            for name in ("_ShardedGradScaler", "ShardedGradScaler")
+        },
     },
 )
 adopt(globals())

@@ -85,6 +85,7 @@ class CubeMathType(IntEnum):
     USE_FP16 = 2
     USE_HF32 = 3
     USE_FP32_ADD = 4
+    FORCE_GRP_ACC_FOR_FP32 = 4
 
 
 def set_option(option: dict[str, Any]) -> None:
@@ -105,6 +106,11 @@ def set_option(option: dict[str, Any]) -> None:
     for name, value in option.items():
         _options[name] = str(value)
     _apply()
+
+
+def get_option(name: str) -> str | None:
+    """Return what an option was set to, None where it was not."""
+    return _options.get(name)
 
 
 def _apply() -> None:

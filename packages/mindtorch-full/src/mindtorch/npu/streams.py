@@ -1,6 +1,7 @@
 """`torch.npu.streams`: streams and events of the runtime."""
 
 from mindtorch._naming import adopt
+from mindtorch._streams import accelerate
 from mindtorch_npu.external_stream import ExternalStream, get_stream_from_external
 from mindtorch_npu.stream import (
     Event,
@@ -27,3 +28,4 @@ __all__ = [
 ]
 
 adopt(globals())
+accelerate("npu", Stream, Event)

@@ -58,6 +58,13 @@ class AclDriver:
     def __init__(self, device: int) -> None:
         self.device = device
         self._behind: dict[int, int] = {}
+        self._foreign: dict[int, int] = {}
+        """Streams of other devices, and events on them, with their device: only in its context are they recorded."""
+
+    def of_device(self, stream: int, device: int) -> None:
+        """Remember that a stream is of another device than the memory which it uses."""
+        if device != self.device:
+            self._foreign[stream] = device
 
     def malloc(self, size: int) -> int | None:
         """Return the address of `size` bytes, None when there is no memory left; AclError for other failures."""
@@ -119,32 +126,35 @@ class AclDriver:
 
     def record(self, stream: int) -> int:
         """Return an event that marks the present end of a stream."""
-        acl = runtime.on(self.device)
+        device = self._foreign.get(stream, self.device)
+        acl = runtime.on(device)
         create = getattr(acl.rt, "create_event_ex_with_flag", None) or acl.rt.create_event_with_flag
         event, code = create(SYNC)
         check(code, f"acl.rt.{create.__name__}({SYNC})", acl)
         check(acl.rt.record_event(event, stream), "acl.rt.record_event", acl)
+        if device != self.device:
+            self._foreign[event] = device
         return int(event)
 
     def complete(self, event: int) -> bool:
         """Return whether the event has been passed, and if so destroy it."""
-        acl = runtime.on(self.device)
+        acl = runtime.on(self._foreign.get(event, self.device))
         status, code = acl.rt.query_event_status(event)
         check(code, "acl.rt.query_event_status", acl)
         if status:
-            acl.rt.destroy_event(event)
+            self.forget(event)
         return bool(status)
 
     def wait(self, event: int) -> None:
         """Wait until the event has been passed, and destroy it."""
-        acl = runtime.on(self.device)
+        acl = runtime.on(self._foreign.get(event, self.device))
         code = acl.rt.synchronize_event(event)
-        acl.rt.destroy_event(event)
+        self.forget(event)
         check(code, "acl.rt.synchronize_event", acl)
 
     def forget(self, event: int) -> None:
         """Destroy an event without waiting for it."""
-        runtime.on(self.device).rt.destroy_event(event)
+        runtime.on(self._foreign.pop(event, self.device)).rt.destroy_event(event)
 
     def synchronize(self) -> None:
         """Wait for the whole device."""

@@ -168,9 +168,14 @@ def allocate(nbytes: int, device: Device) -> DeviceAllocation:
 
 
 def record_stream(storage: UntypedStorage, stream: Stream) -> None:
-    """Let a storage's block wait for a stream when it is released."""
+    """Let a storage's block wait for a stream, of its device or another one, when it is released."""
+    if not isinstance(stream, Stream):
+        raise RuntimeError("unknown parameter type")
     allocation: Any = storage._allocation
-    allocator_of(allocation.device).record_stream(allocation.address, stream.npu_stream)
+    allocator = allocator_of(allocation.device)
+    if stream.device_index != allocation.device:
+        allocator.driver.of_device(stream.npu_stream, stream.device_index)
+    allocator.record_stream(allocation.address, stream.npu_stream)
     tracing.tell("record_stream", allocation.address, stream.npu_stream)
 
 

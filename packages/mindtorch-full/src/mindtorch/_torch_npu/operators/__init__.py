@@ -6,8 +6,11 @@ from mindtorch._torch_npu._operator import SCHEMAS
 from mindtorch._torch_npu.operators import (
     activation,
     attention,
+    backward,
     boxes,
     caches,
+    delta_rule,
+    dequantize,
     further,
     gradients,
     inference,
@@ -16,22 +19,29 @@ from mindtorch._torch_npu.operators import (
     moe,
     norm,
     quantize,
+    recurrent,
     regions,
     rope,
+    rotated,
+    transformer,
     update,
 )
 
 FAMILIES = (
-    activation, attention, boxes, caches, further, gradients, inference, layout, matmul, moe, norm, quantize, regions,
-    rope, update,
+    activation, attention, backward, boxes, caches, delta_rule, dequantize, further, gradients, inference, layout, matmul,
+    moe, norm, quantize, recurrent, regions, rope, rotated, update,
 )  # fmt: skip
 
-IN_TABLE = ("npu_add_rms_norm", "npu_rms_norm", "npu_rotary_mul", "npu_swiglu")
+IN_TABLE = (
+    "_npu_dropout", "npu_add_rms_norm", "npu_dropout_backward", "npu_rms_norm", "npu_rms_norm_backward", "npu_rotary_mul",
+    "npu_rotary_mul_backward", "npu_swiglu", "npu_swiglu_backward",
+)  # fmt: skip
 """Those of the op table, which have kernels of their own."""
 
-__all__ = sorted([*IN_TABLE, *(name for family in FAMILIES for name in family.__all__)])
+__all__ = sorted([*IN_TABLE, *transformer.__all__, *(name for family in FAMILIES for name in family.__all__)])
 
 globals().update({name.partition(".")[0]: getattr(ops.npu, name.partition(".")[0]) for name in (*IN_TABLE, *SCHEMAS)})
+globals().update({name: getattr(ops.atb, name) for name in transformer.__all__})
 npu_change_data_ptr = layout.npu_change_data_ptr
 """A function alone: an operator cannot change what its operand's memory is."""
 setattr(ops.npu, "npu_change_data_ptr", npu_change_data_ptr)  # noqa: B010 - the namespace looks its operators up

@@ -9,7 +9,8 @@ from mindtorch.tensor.tensor import Tensor
 __all__ = [
     "copy_memory_", "npu_advance_step_flashattn", "npu_alloc_float_status", "npu_batch_gather_matmul",
     "npu_batch_gather_matmul_", "npu_clear_float_status", "npu_gather_pa_kv_cache", "npu_gather_pa_kv_cache_functional",
-    "npu_get_float_status", "npu_prefetch", "npu_scatter_pa_kv_cache", "npu_scatter_pa_kv_cache_functional",
+    "npu_get_float_status", "npu_prefetch", "npu_scatter_pa_cache", "npu_scatter_pa_kv_cache",
+    "npu_scatter_pa_kv_cache_functional",
 ]  # fmt: skip
 
 
@@ -75,6 +76,19 @@ def npu_scatter_pa_kv_cache_functional(
 
 
 _GATHER = "*, Tensor? seq_offset=None, bool is_seq_lens_cumsum=False"
+
+
+@operator(
+    "npu_scatter_pa_cache.value(Tensor key, Tensor slot_mapping, *, Tensor? compress_lens=None, "
+    "Tensor? compress_seq_offsets=None, Tensor? seq_lens=None, Tensor(a!) key_cache) -> Tensor(a!)"
+)
+def npu_scatter_pa_cache(
+    key: Tensor, slot_mapping: Tensor, *, compress_lens: Tensor | None = None,
+    compress_seq_offsets: Tensor | None = None, seq_lens: Tensor | None = None, key_cache: Tensor,
+) -> Tensor:  # fmt: skip
+    """Write tokens' keys into blocks where their slots say, and return the cache."""
+    _only_plain("npu_scatter_pa_cache", "Norm", compress_lens=compress_lens, compress_seq_offsets=compress_seq_offsets)
+    return _written(key_cache, key, slot_mapping, "Norm")
 
 
 def _gathered(

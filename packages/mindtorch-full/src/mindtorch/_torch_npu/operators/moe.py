@@ -12,7 +12,7 @@ __all__ = [
     "npu_moe_compute_expert_tokens", "npu_moe_finalize_routing", "npu_moe_gating_top_k", "npu_moe_gating_top_k_softmax",
     "npu_moe_gating_top_k_softmax_v2", "npu_moe_init_routing", "npu_moe_init_routing_v2", "npu_moe_re_routing",
     "npu_moe_token_permute", "npu_moe_token_permute_with_routing_map", "npu_moe_token_unpermute",
-    "npu_moe_token_unpermute_with_routing_map",
+    "npu_moe_token_unpermute_with_routing_map", "npu_moe_update_expert",
 ]  # fmt: skip
 
 
@@ -291,3 +291,38 @@ def npu_moe_re_routing(
         scales = per_token_scales.index_select(0, order)
     places = order if idx_type == 0 else order.argsort(stable=True)
     return tokens.index_select(0, order), scales, places.to(torch.int32), counts.sum(0).to(counts.dtype)
+
+
+@operator(
+    "npu_moe_update_expert(Tensor expert_ids, Tensor eplb_table, *, Tensor? expert_scales=None, "
+    "Tensor? pruning_threshold=None, Tensor? active_mask=None, int local_rank_id=-1, int world_size=-1, "
+    "int balance_mode=0) -> (Tensor, Tensor)"
+)
+def npu_moe_update_expert(
+    expert_ids: Tensor, eplb_table: Tensor, *, expert_scales: Tensor | None = None,
+    pruning_threshold: Tensor | None = None, active_mask: Tensor | None = None, local_rank_id: int = -1,
+    world_size: int = -1, balance_mode: int = 0,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return the device of an instance of each expert, of a table of counts and devices, and which pairs are kept.
+
+    Instances are shared out by ranks, or with mode 1 by tokens. A pair is kept where its weight is not below its threshold
+    times the token's sum of weights; without weights nothing is said of that.
+    """
+    name = "torch_npu.npu_moe_update_expert"
+    counts = eplb_table[:, 0].long().index_select(0, expert_ids.flatten().long()).reshape(expert_ids.shape)
+    if balance_mode == 0:
+        if not 0 <= local_rank_id < world_size:
+            raise RuntimeError(f"{name}: local_rank_id must be in [0, {world_size}), but got {local_rank_id}")
+        each = (world_size + counts - 1) // counts
+        place = local_rank_id // each
+    elif balance_mode == 1:
+        place = torch.arange(expert_ids.shape[0], device=expert_ids.device).unsqueeze(-1) % counts
+    else:
+        raise RuntimeError(f"{name}: balance_mode must be 0 or 1, but got {balance_mode}")
+    flat = expert_ids.long() * eplb_table.shape[1] + place + 1
+    found = eplb_table.flatten().index_select(0, flat.flatten()).reshape(expert_ids.shape).to(expert_ids.dtype)
+    if expert_scales is None or pruning_threshold is None:
+        return found, torch.empty(0, dtype=torch.bool, device=expert_ids.device)
+    weights = expert_scales.float()
+    kept = weights >= pruning_threshold.float().reshape(1, -1) * weights.sum(-1, keepdim=True)
+    return found, kept if active_mask is None else kept & active_mask.bool().unsqueeze(-1)

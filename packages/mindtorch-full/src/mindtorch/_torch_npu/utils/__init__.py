@@ -9,13 +9,14 @@ import mindtorch as torch
 from mindtorch._submodules import offer
 from mindtorch._torch_npu._absent import placeholders
 from mindtorch._torch_npu.operators.layout import npu_change_data_ptr
+from mindtorch._torch_npu.utils._error_code import ErrCode, pta_error
 from mindtorch.npu._versions import get_cann_version
 from mindtorch.tensor.tensor import Tensor
 from mindtorch.utils.flop_counter import FlopCounterMode
 
 __all__ = [
     "FlopsCounter", "get_cann_version", "get_part_combined_tensor", "is_combined_tensor_valid", "npu_combine_tensors",
-    "reset_thread_affinity", "save_async", "set_thread_affinity",
+    "register_asd_hook", "reset_thread_affinity", "save_async", "set_asd_loss_scale", "set_thread_affinity",
 ]  # fmt: skip
 
 _before: dict[str, set[int]] = {}
@@ -142,9 +143,22 @@ def reset_thread_affinity() -> None:
         os.sched_setaffinity(0, cores)
 
 
+def set_asd_loss_scale(loss_scale: float = 1.0) -> None:
+    """Take the scale of a loss for the device's own look for wrong numbers: advice. ValueError for none."""
+    if loss_scale == 0:
+        raise ValueError("loss scale cannot be 0." + pta_error(ErrCode.VALUE))
+
+
+def register_asd_hook(x: Tensor | None, weight: Tensor) -> None:
+    """Take a tensor whose gradient is to be looked at: advice, a device of today looks by itself."""
+    if x is not None and not isinstance(x, Tensor):
+        raise TypeError(f"x must be a tensor or None, but got {type(x).__name__}" + pta_error(ErrCode.TYPE))
+
+
 offer(
     globals(),
     {
+        "_asd_detector": "register_asd_hook set_asd_loss_scale",
         "affinity": {"_set_thread_affinity": set_thread_affinity, "_reset_thread_affinity": reset_thread_affinity},
         "cpp_extension": placeholders("torch_npu.utils.cpp_extension"),
         "combine_tensors": "npu_combine_tensors get_part_combined_tensor is_combined_tensor_valid",

@@ -25,6 +25,9 @@ def _positions(x: DeviceArray) -> DeviceArray:
 
 
 def _nonzero(self: DeviceArray) -> DeviceArray:
+    if not self.ndim:  # the operator has no places of no dimensions: a row of none for each that is not zero
+        count = _positions(DeviceArray(self.storage, (1,), self.dtype, (1,), self.offset)).shape[1]
+        return new_array((count, 0), _INT64, self.device)
     found = _positions(self)
     return DeviceArray(found.storage, found.shape[::-1], _INT64, found.steps[::-1]).packed()
 

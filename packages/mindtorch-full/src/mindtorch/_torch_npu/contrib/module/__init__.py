@@ -10,6 +10,7 @@ from mindtorch import nn
 from mindtorch._submodules import offer
 from mindtorch._torch_npu.contrib.function import matmul_transpose
 from mindtorch._torch_npu.contrib.module._attention import MultiheadAttention
+from mindtorch._torch_npu.contrib.module._ensemble import NpuPreGenDropout, _PreGenDropoutTask
 from mindtorch._torch_npu.contrib.module._quantized import (
     LinearA8W8Quant,
     LinearQuant,
@@ -40,7 +41,7 @@ __all__ = [
     "BiLSTM", "ChannelShuffle", "DCNv2", "DropoutWithByteMask", "FastBatchNorm1d", "FastBatchNorm2d",
     "FastBatchNorm3d", "FastSyncBatchNorm", "Focus", "LabelSmoothingCrossEntropy", "LinearA8W8Quant", "LinearQuant",
     "LinearWeightQuant", "Mish", "ModulatedDeformConv", "MultiheadAttention", "NpuCachedDropout", "NpuDropPath",
-    "NpuFairseqDropout", "PSROIPool", "Prefetcher", "QuantConv2d", "ROIAlign", "SiLU", "Swish",
+    "NpuFairseqDropout", "NpuPreGenDropout", "PSROIPool", "Prefetcher", "QuantConv2d", "ROIAlign", "SiLU", "Swish",
 ]  # fmt: skip
 
 Swish = SiLU
@@ -280,6 +281,7 @@ offer(
             "ModulatedDeformConv": ModulatedDeformConv,
             "ModulatedDeformConv2dFunction": ModulatedDeformConv2dFunction,
         },
+        "_ensemble_dropout": {"NpuPreGenDropout": NpuPreGenDropout, "_PreGenDropoutTask": _PreGenDropoutTask},
         "drop_path": "NpuDropPath",
         "ensemble_dropout": "NpuCachedDropout NpuFairseqDropout",
         "focus": "Conv Focus autopad fast_slice",
