@@ -5,7 +5,7 @@ No overload is searched, no keyword is renamed, and the texts differ from those 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,7 @@ def _cast(argument: Argument, value: object, numbers: bool) -> Any:
 
 def _cast_list(argument: Argument, value: Any) -> Any:
     kind = argument.type
-    if kind.kind == "int" and kind.size and is_index(value) and not isinstance(value, TensorBase):
+    if kind.kind == "int" and kind.size and isinstance(value, int):
         return (_cast_item("int", value),) * kind.size
     if kind.kind == "SymInt" and not isinstance(value, Iterable):
         raise _MismatchError(f" Python error details: TypeError: '{type_name(value)}' object is not iterable")
@@ -150,6 +150,14 @@ def _no_cast(value: object) -> _MismatchError:
     return _MismatchError(f"Cast error details: Unable to cast Python instance of type {type(value)} {_NO_CAST}")
 
 
+def _converted(convert: Callable[[Any], Any], value: Any) -> Any:
+    """Return what `value` is converted to; it does not fit where that raises, as torch drops whatever it is."""
+    try:
+        return convert(value)
+    except Exception:  # noqa: BLE001 - see above
+        raise _no_cast(value) from None
+
+
 def _cast_item(kind: str, value: Any) -> Any:
     if kind == "Tensor":
         return _cast_tensor(value, False)
@@ -165,7 +173,7 @@ def _cast_item(kind: str, value: Any) -> Any:
         if isinstance(value, bool) or (type(value) is int and value in INT64):
             return value
         if isinstance(value, TensorBase) and value._spec.numel == 1:
-            return int(read_number(value))
+            return _converted(lambda found: int(read_number(found)), value)
         if is_index(value) and value.__index__() in INT64:
             return value.__index__()
     elif kind in ("float", "complex"):
@@ -178,8 +186,8 @@ def _cast_item(kind: str, value: Any) -> Any:
     elif kind == "bool":
         if isinstance(value, bool):
             return value
-        if hasattr(type(value), "__bool__") and not (isinstance(value, TensorBase) and value._spec.numel != 1):
-            return bool(value)
+        if hasattr(type(value), "__bool__"):
+            return _converted(bool, value)
     elif kind in _ENUMERATIONS:
         if isinstance(value, _ENUMERATIONS[kind]):
             return value

@@ -193,7 +193,7 @@ def is_index(value: Any) -> bool:
         return False
     try:
         value.__index__()
-    except TypeError:
+    except Exception:  # noqa: BLE001 - torch drops whatever it is
         return False
     return True
 
@@ -247,7 +247,9 @@ def _number(parameter: Parameter, value: TensorOrScalar) -> Any:
         # A Tensor parameter that also takes numbers gets the tensor itself.
         return value if parameter.kind == "Tensor" else Converted(read_number(value), True)
     kind = type(value)
-    if type(value) is int and parameter.kind in ("Scalar", "Tensor"):
+    if kind is int and value not in INT64:
+        if parameter.kind == "float":
+            return Converted(float(value))
         check_scalar(value)
     return value if kind in _NUMBERS else Converted(plain_number(value))
 

@@ -208,7 +208,8 @@ class OutOverload(OpOverload):
                     f"Declaration: {self.declared}"
                 )
         outs = tuple(kwargs[name] for name in names)
-        if any(not isinstance(out, (TensorBase, list, tuple)) for out in outs):
+        listed = [argument.type.is_list for argument in self.declared.out_arguments]
+        if not all(_are_tensors(out, many) for out, many in zip(outs, listed, strict=True)):
             bind_overload(self.declared, args, kwargs)  # refuses it, unless it refuses another argument first
         rest = {name: value for name, value in kwargs.items() if name not in names}
         try:
@@ -367,6 +368,13 @@ def find_overload(name: str) -> OpOverload:
     base, _, overload = name.partition(".")
     found: OpOverload = getattr(find_overloads(base), overload or "default")
     return found
+
+
+def _are_tensors(out: object, many: bool) -> bool:
+    """Whether what is given for an output is a tensor, or a list of them where there are many."""
+    if many:
+        return isinstance(out, (list, tuple)) and all(isinstance(item, TensorBase) for item in out)
+    return isinstance(out, TensorBase)
 
 
 def overload_of(row: OpRow, out: bool = False) -> OpOverload:

@@ -3,6 +3,7 @@
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="oracle")
@@ -265,6 +266,24 @@ t.Tensor.__add__(True, t.ones(1), alpha=2)
 t.tensor([1.5]).round(decimals=2**31)
 t.tensor([1.5]).round(decimals=-400)
 """
+CAST = """
+t.ops.aten.linalg_lu_factor_ex.default(t.eye(2), check_errors=np.array([1., 2.]))
+t.ops.aten.linalg_lu_factor_ex.default(t.eye(2), check_errors=t.tensor(1.)).info
+t.ops.aten.sum.dim_IntList(t.ones(3), np.int64(0))
+t.ops.aten.sum.dim_IntList(t.ones(3, 2), t.tensor(0))
+t.ops.aten.softmax.int(t.ones(2), t.tensor(nan))
+t.ops.aten.softmax.int(t.ones(2), t.tensor(.5))
+t.ops.aten.exp.out(t.ones(2), out=())
+t.ops.aten.exp.out(t.ones(2), out=[t.ones(2)])
+t.ops.aten.split_copy.Tensor_out(t.ones(2), 1, out=t.ones(2))
+class S: __index__ = lambda self: 1 // 0; t.ones(3).sum(S())
+class S: __index__ = lambda self: 1 // 0; t._adaptive_avg_pool3d(t.ones(1, 2, 2, 2), S())
+t.isclose(t.ones(1), t.ones(1), 2**200)
+F.pad(t.ones(1).half(), [1, 1], value=2**200)
+F.pad(t.ones(1), [1, 1], value=10**30)
+F.pad(t.ones(1), [1, 1], value=2**2000)
+t.full((2,), 2**200)
+"""
 PRINTED = """
 repr(t.tensor(1.).expand(2**31, 2))
 repr(t.tensor(1j).expand(2, 2**31))
@@ -310,7 +329,7 @@ def last(program: str, library: Any) -> Any:
 
     library.manual_seed(0)
     scope = {"t": library, "F": library.nn.functional, "leaf": leaf, "image": image}
-    scope |= {"nan": float("nan"), "inf": float("inf")}
+    scope |= {"nan": float("nan"), "inf": float("inf"), "np": np}
     *setup, call = program.split("; ")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -322,7 +341,7 @@ def last(program: str, library: Any) -> Any:
 ALL = (
     NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES, NUMBERS, SHAPES, OVERLOADS, ORDER, NUMBERS_OF_CLASSES, TWICE,
     RESIZED, LEAKED, RANGES, INTEGERS, WITHOUT_EXTENT, TARGETS, RESIDUALS, ENDLESS, RECEIVERS,
-    PRINTED,
+    PRINTED, CAST,
 )  # fmt: skip
 
 
