@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.typing import Tensor, TensorOrScalar
 
-from ..derivative import derivative
+from ..derivative import NON_DIFFERENTIABLE, derivative
 from .numbers import not_implemented
 
 _SQRT_PI = math.sqrt(math.pi)
@@ -108,3 +108,16 @@ derivative(
 derivative("polygamma", self=lambda grad, self, n: grad * aten.polygamma(n + 1, self))
 derivative("mvlgamma", self=mvlgamma_grad)
 derivative("frexp.Tensor", self=lambda grad, result1: grad / aten.pow(2.0, result1), node="FrexpBackward0")
+
+_FORMS = ("", ".x_scalar", ".n_scalar")
+_POLYNOMIALS = (
+    *(f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"), "hermite_polynomial_h",
+    "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
+)  # fmt: skip
+derivative(
+    "special_airy_ai special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_modified_bessel_i0 "
+    "special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0 "
+    "special_scaled_modified_bessel_k1 special_spherical_bessel_j0",
+    NON_DIFFERENTIABLE,
+)
+derivative(" ".join(f"special_{name}{form}" for name in _POLYNOMIALS for form in _FORMS), NON_DIFFERENTIABLE)

@@ -193,7 +193,7 @@ def is_index(value: Any) -> bool:
         return False
     try:
         value.__index__()
-    except Exception:  # noqa: BLE001 - torch drops whatever it is
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):  # torch drops them all
         return False
     return True
 

@@ -208,8 +208,7 @@ class OutOverload(OpOverload):
                     f"Declaration: {self.declared}"
                 )
         outs = tuple(kwargs[name] for name in names)
-        listed = [argument.type.is_list for argument in self.declared.out_arguments]
-        if not all(_are_tensors(out, many) for out, many in zip(outs, listed, strict=True)):
+        if not all(map(_are_tensors, outs, (argument.type.is_list for argument in self.declared.out_arguments))):
             bind_overload(self.declared, args, kwargs)  # refuses it, unless it refuses another argument first
         rest = {name: value for name, value in kwargs.items() if name not in names}
         try:
@@ -372,9 +371,8 @@ def find_overload(name: str) -> OpOverload:
 
 def _are_tensors(out: object, many: bool) -> bool:
     """Whether what is given for an output is a tensor, or a list of them where there are many."""
-    if many:
-        return isinstance(out, (list, tuple)) and all(isinstance(item, TensorBase) for item in out)
-    return isinstance(out, TensorBase)
+    listed = isinstance(out, (list, tuple)) and all(isinstance(item, TensorBase) for item in out)
+    return listed if many else isinstance(out, TensorBase)
 
 
 def overload_of(row: OpRow, out: bool = False) -> OpOverload:

@@ -28,6 +28,11 @@ with t.no_grad(): r = F.binary_cross_entropy(t.tensor([.5]), t.ones(1), weight=t
 F.binary_cross_entropy(t.tensor([.5], requires_grad=True), t.ones(1), weight=t.ones(1))
 """
 GRADIENTS = """
+t.special.chebyshev_polynomial_t(leaf(.5), 2).requires_grad
+t.special.legendre_polynomial_p(leaf(.5), leaf(2)).grad_fn
+t.special.airy_ai(leaf(.5)).requires_grad
+t.special.hermite_polynomial_h(leaf(.5), 2).backward()
+t.special.spherical_bessel_j0(leaf(.5)).backward()
 x, y = leaf(0., 0, 1, nan, inf, 0), leaf(0, -0., 0, 0, inf, 1); t.atan2(x, y).sum().backward(); [x.grad, y.grad]
 x, y = leaf(nan, 1, 2, 3), leaf(1, nan, 2, 4); t.minimum(x, y).sum().backward(); [x.grad, y.grad]
 x, y = leaf(nan, 1, 2, 3), leaf(1, nan, 2, 4); t.maximum(x, y).sum().backward(); [x.grad, y.grad]
