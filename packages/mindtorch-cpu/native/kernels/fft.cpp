@@ -247,6 +247,26 @@ struct Transform {
         return true;
     }
 
+    // Complex numbers to reals along the last dimension, after what is done along the others in memory of its own.
+    template <typename Real>
+    int run_to_reals(size_t line) const {
+        Ref copied;
+        PyArrayObject* from = in;
+        for (int at = count - 2; at >= 0; at--) {
+            if (from == in) {
+                copied.reset(PyArray_NewLikeArray(in, NPY_KEEPORDER, nullptr, 0));
+                if (!copied) return -1;
+            }
+            auto* to = reinterpret_cast<PyArrayObject*>(copied.get());
+            const int done = transform<Real>(to, from, dims[at], {nullptr, FFT_COMPLEX, true, Real(1), 0, 0},
+                                             static_cast<size_t>(PyArray_DIM(in, dims[at])));
+            if (done != 1) return done;
+            from = to;
+        }
+        const Real scale = scale_of<Real>(normalization, points);
+        return transform<Real>(out, from, dims[count - 1], {nullptr, FFT_TO_REAL, true, scale, 0, 0}, line);
+    }
+
     // Along the last dimension by `kind`, then along the others in the output's place.
     template <typename Real>
     int run(FftKind kind, size_t line, bool forward) const {
@@ -288,12 +308,13 @@ int fft_r2c(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 // Values are (self, dims, normalization, last extent).
 int fft_c2r(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     Transform t;
-    if (count != 4 || !t.take(given, values) || !t.are(NPY_CFLOAT, NPY_FLOAT) || t.count != 1) return 0;
+    if (count != 4 || !t.take(given, values) || !t.are(NPY_CFLOAT, NPY_FLOAT)) return 0;
     const long extent = integer_of(values[3]);
-    if (extent < 2 || extent % 2 != 0 || PyArray_DIM(t.in, t.dims[0]) != extent / 2 + 1 ||
+    if (extent < 2 || extent % 2 != 0 || PyArray_DIM(t.in, t.dims[t.count - 1]) != extent / 2 + 1 ||
         !t.fits(static_cast<size_t>(extent)))
         return 0;
-    return t.run(FFT_TO_REAL, static_cast<size_t>(extent) / 2, false);
+    const auto line = static_cast<size_t>(extent) / 2;
+    return t.single ? t.run_to_reals<float>(line) : t.run_to_reals<double>(line);
 }
 
 }  // namespace

@@ -69,8 +69,12 @@ def test_of_reals(real: str, shape: tuple[int, ...], onesided: bool, threads: in
 @pytest.mark.parametrize("shape", SHAPES)
 def test_to_reals(real: str, shape: tuple[int, ...], threads: int) -> None:
     x = signal((*shape[:-1], shape[-1] // 2 + 1), real, True)  # what is imaginary of the first and last doesn't count
-    values = (x, (len(shape) - 1,), 2, shape[-1])
-    same(run(native_kernel("_fft_c2r"), shape, real, *values), run(fft.c2r, shape, real, *values), real)
+    for dims in {(len(shape) - 1,), tuple(range(len(shape)))}:
+        if any(shape[dim] in (19, 33) for dim in dims[:-1]):
+            continue  # of those numpy's are the quickest
+        before, values = x.copy(), (x, dims, 2, shape[-1])
+        same(run(native_kernel("_fft_c2r"), shape, real, *values), run(fft.c2r, shape, real, *values), real)
+        np.testing.assert_array_equal(x, before)
 
 
 @pytest.mark.parametrize("real", PRECISIONS)
