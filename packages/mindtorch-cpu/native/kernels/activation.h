@@ -18,6 +18,7 @@ namespace mindtorch {
     X(tanh, 1, VECTORS(Tanh, 1), NONE, "tanh")                            \
     X(erf, 1, VECTORS(Erf, 1), DOUBLES(DoubleErf), "erf")                 \
     X(sigmoid, 1, VECTORS(Sigmoid, 1), DOUBLES(DoubleSigmoid), "sigmoid") \
+    X(logaddexp, 2, VECTORS(LogAddExp, 2), NONE, "logaddexp")             \
     X(pow, 2, VECTORS(Pow, 2), NONE, "")
 
 // Every activation and backward: its name, how many operands and then numbers it has, its function, and its rows. The

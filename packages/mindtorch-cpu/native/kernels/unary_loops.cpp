@@ -4,6 +4,10 @@
 #include "simd/vector_map.h"
 #include "simd/loop.h"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace mindtorch {
 
 namespace {
@@ -14,7 +18,27 @@ namespace {
         INLINE Floats operator()(const Floats& x) const { return value; } \
     };
 
+#if defined(__AVX512F__)
+// The bits of `exp`, with instructions that scale by powers of two, and choose the larger of two, at once.
+INLINE Floats scaled_exp(const Floats& x) {
+    constexpr __mmask16 ALL = 0xffff;  // without a mask GCC 12's headers read what is not set
+    const __m512 least = _mm512_set1_ps(-105.0f), most = _mm512_set1_ps(90.0f);
+    const __m512 above = _mm512_maskz_max_ps(ALL, least, (__m512)x);  // nan passes both
+    const Floats within = (Floats)_mm512_maskz_min_ps(ALL, most, above);
+    const Floats shifted = within * 1.442695041f + 12582912.0f;
+    const Floats n = shifted - 12582912.0f;
+    const Floats r = (within - n * 0.693359375f) + n * 2.12194440e-4f;
+    Floats p = r * 1.395062776e-03f + 8.368969895e-03f;
+    p = p * r + 4.166620225e-02f;
+    p = p * r + 1.666651815e-01f;
+    p = p * r + 5.000000000e-01f;
+    p = (p * (r * r) + r) + 1.0f;
+    return (Floats)_mm512_maskz_scalef_ps(ALL, (__m512)p, (__m512)n);
+}
+FUNCTION(Exp, scaled_exp(x))
+#else
 FUNCTION(Exp, exp(x))
+#endif
 FUNCTION(Expm1, expm1(x))
 FUNCTION(Log, log(x))
 FUNCTION(Log1p, log1p(x))
@@ -33,16 +57,51 @@ struct LogTo : NoNumbers {
 
 // True when a lane is.
 INLINE bool any(const Ints& truth) {
-    int found = 0;
-    for (size_t i = 0; i < LANES; i++) found |= truth[i];
-    return found != 0;
+    typedef long long Two __attribute__((vector_size(16)));
+    Two parts[LANE_BYTES / 16];
+    memcpy(parts, &truth, sizeof parts);
+    for (size_t i = 1; i < LANE_BYTES / 16; i++) parts[0] |= parts[i];
+    return (parts[0][0] | parts[0][1]) != 0;
 }
+
+#if defined(__FMA__)
+// Sine, or cosine where `shift` is 1, of angles whose whole quarters leave a remainder that three fused steps find.
+constexpr float LARGEST_SHORT = 4096.0f;
+template <int shift>
+INLINE Floats short_sin(const Floats& x) {
+    const Floats shifted = x * 0.636619772f + 12582912.0f, n = shifted - 12582912.0f;
+    Floats r = x - n * 1.57079637e+00f;
+    r = r + n * 4.37113883e-08f;
+    r = r + n * 1.71512451e-15f;
+    const Ints quarter = bits(shifted) + shift;
+    const Floats z = r * r;
+    Floats sine = z * -1.9515295891e-4f + 8.3321608736e-3f;
+    sine = sine * z - 1.6666654611e-1f;
+    sine = sine * z * r + r;
+    Floats cosine = z * 2.443315711809948e-5f - 1.388731625493765e-3f;
+    cosine = cosine * z + 4.166664568298827e-2f;
+    cosine = (cosine * z - 0.5f) * z + 1.0f;
+    const Floats value = (quarter & 1) != 0 ? cosine : sine;
+    const Floats found = (Floats)(bits(value) ^ ((quarter & 2) << 30));
+    if constexpr (shift == 0) return x == 0.0f ? x : found;  // zeros keep their sign
+    return found;
+}
+#endif
 
 // Where the angle's remainder is no longer exact, the C library's function is taken.
 template <int shift>
 struct Sin : NoNumbers {
     using NoNumbers::NoNumbers;
     INLINE Floats operator()(const Floats& x) const {
+#if defined(__FMA__)
+        const Ints is_long = absolute(x) < LARGEST_SHORT ? Ints{} : ~Ints{};
+        const Floats value = short_sin<shift>(x);
+        return any(is_long) ? (is_long ? of_any(x) : value) : value;  // no lane depends on another one
+#else
+        return of_any(x);
+#endif
+    }
+    static __attribute__((noinline)) Floats of_any(const Floats& x) {
         Floats value = through_double(x, [](const Doubles& angle) { return double_sin_small<shift>(angle); });
         if constexpr (shift == 0) value = x == 0.0f ? x : value;
         return any(absolute(x) < 1e6f ? Ints{} : ~Ints{}) ? one_by_one(x) : value;
@@ -51,6 +110,15 @@ struct Sin : NoNumbers {
         Floats value;
         for (size_t i = 0; i < LANES; i++) value[i] = shift == 0 ? sinf(x[i]) : cosf(x[i]);
         return value;
+    }
+};
+
+struct LogAddExp : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Floats operator()(const Floats& a, const Floats& b) const {
+        const Floats most = ((a > b) | (a != a)) ? a : b;
+        const Floats value = most + log1p(exp(-absolute(a - b)));
+        return ((a == b) & (absolute(a) == INFINITY)) ? a : value;  // of two infinities the difference is none
     }
 };
 

@@ -10,7 +10,7 @@ from mindtorch_dispatch.table import kernels
 
 pytestmark = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 3.4e38, -3.4e38, 1e-30, 88.8, -88.8], np.float32)
-FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "erf": special.erf, "sigmoid": special.expit}
+FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "erf": special.erf, "sigmoid": special.expit, "sin": np.sin, "cos": np.cos}
 WIDTHS = [1, 2, 15, 16, 17, 31, 33, 100, 768]
 
 
@@ -34,6 +34,33 @@ def test_within_two_units(row):
         out = np.empty_like(numbers)
         kernel(row)(out, numbers)
         assert ulps(out, FUNCTIONS[row](numbers.astype(np.float64))) <= (3.0 if row == "sigmoid" else 2.0)
+
+
+@pytest.mark.parametrize("row", ["sin", "cos"])
+def test_angles_near_whole_quarters_and_beside_long_ones(row):
+    quarters = (np.arange(-2600, 2600) * (np.pi / 2)).astype(np.float32)
+    numbers = np.concatenate([quarters, np.nextafter(quarters, np.float32(9e9)), np.nextafter(quarters, np.float32(0))])
+    out, other = np.empty_like(numbers), np.empty_like(numbers)
+    kernel(row)(out, numbers)
+    assert ulps(out, FUNCTIONS[row](numbers.astype(np.float64))) <= 2.0
+    longer = numbers.copy()
+    longer[::7] = 1e5
+    kernel(row)(other, longer)
+    kept = np.arange(numbers.size) % 7 != 0
+    np.testing.assert_array_equal(out[kept], other[kept])  # no element depends on its neighbours
+
+
+def test_the_logarithm_of_a_sum():
+    first, second = normal(20_000, 3, 5.0), normal(20_000, 4, 5.0)
+    out = np.empty_like(first)
+    kernel("logaddexp")(out, first, second)
+    np.testing.assert_allclose(out, np.logaddexp(first.astype(np.float64), second), rtol=3e-7, atol=1e-7)
+    first, second = (one.ravel() for one in np.meshgrid(SPECIAL, SPECIAL))
+    out, expected = np.empty_like(first), np.empty_like(first)
+    with np.errstate(all="ignore"):
+        kernel("logaddexp")(out, first, second)
+        kernel("logaddexp").numpy(expected, first, second)
+    np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-42)
 
 
 @pytest.mark.parametrize("row", [*FUNCTIONS, "silu"])

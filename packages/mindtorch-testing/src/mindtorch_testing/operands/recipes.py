@@ -56,7 +56,7 @@ rows(
 rows(
     "logical_and logical_or logical_xor maximum minimum mul.Tensor "
     "div.Tensor eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor clamp_min.Tensor clamp_max.Tensor "
-    "pow.Tensor_Tensor copy_"
+    "pow.Tensor_Tensor logaddexp copy_"
 )(lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape))])
 rows(
     "mul.Scalar div.Scalar eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar "

@@ -132,7 +132,7 @@ class Linear(Module):
 def _panels(whole: Any) -> Any:
     """Return a matrix of integers as the product reads it: panels of its rows, in words of its columns."""
     rows, depth = whole.shape
-    padded = torch.nn.functional.pad(whole, (0, -depth % WORD, 0, -rows % PANEL))
+    padded = torch.nn.functional.pad(whole, [0, -depth % WORD, 0, -rows % PANEL])
     return padded.view(-1, PANEL, padded.shape[1] // WORD, WORD).transpose(1, 2).contiguous()
 
 
