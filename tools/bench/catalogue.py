@@ -71,6 +71,10 @@ def _user(text: str, goal: float | None = 1.0) -> Effort:
     return Effort(text, "user_cases", seconds=0.1, pairs=7, goal=goal)
 
 
+def _small_program(text: str) -> Effort:
+    return Effort(text, "small_program_cases", seconds=0.1, pairs=7, goal=1.0)
+
+
 def _everyday(text: str) -> Effort:
     return Effort(text, "everyday_cases", seconds=0.1, pairs=7, goal=1.0)
 
@@ -346,6 +350,28 @@ _EVERYDAY = {
     "sparse_rows": _everyday("CSR matrix of 10,000 of 1000 × 1000, times 1000 × 32"),
 }
 
+_SMALL_PROGRAMS = {
+    "log_mel": _small_program("log-mel spectrograms of 4 × 16,000 samples"),
+    "denoise_spectrum": _small_program("rfft2, mask and irfft2 of 8 × 64 × 64"),
+    "quantised_encoder": _small_program("two dynamically quantised layers, 32 × 256 by 1024"),
+    "photograph_channels_last": _small_program("separable net, channels last, forward of 4 images of 96 × 96"),
+    "whiten": _small_program("principal axes of 512 × 32: covariance, eigh, product"),
+    "poses": _small_program("rigid motions of 64 sets of 20 points, by svd"),
+    "meta_step": _small_program("gradient through a gradient step, 32 × 10 by 10"),
+    "curvature": _small_program("torch.func.hessian of a function of 20 numbers"),
+    "sample_words": _small_program("16 words drawn from the best 50 of 32,000, with a penalty"),
+    "boxes": _small_program("overlaps of 300 boxes with 100, and the best"),
+    "pulses_1d": _small_program("1-d convolutions and pooling, 8 × 2,000 samples, AdamW step"),
+    "windows_of_series": _small_program("dilated causal 1-d net, forward of 16 × 256 steps"),
+    "qr_of_batch": _small_program("qr of 100 matrices of 4 × 4"),
+    "eigenvalues_of_batch": _small_program("eigvalsh of 100 matrices of 4 × 4"),
+    "pool_channels_last": _small_program("max pooling 2 × 2 of 8 × 64 × 28 × 28, channels last"),
+    "norm_channels_last": _small_program("batch norm of 8 × 64 × 28 × 28, channels last, in evaluation"),
+    "pointwise_channels_last": _small_program("convolution 1 × 1 of 8 × 64 × 28 × 28, channels last"),
+    "columns_spectrum": _small_program("fft of 256 × 256 along the first dimension"),
+    "log_of_sums": _small_program("logaddexp of 64 × 512"),
+}
+
 GROUPS = {
     "tiny": _TINY,
     "kernels": _KERNELS,
@@ -359,6 +385,7 @@ GROUPS = {
     "nets": _NETS,
     "users": _USERS,
     "everyday": _EVERYDAY,
+    "small_programs": _SMALL_PROGRAMS,
     "optimizers": _OPTIMIZERS,
     "programs": _PROGRAMS,
 }
