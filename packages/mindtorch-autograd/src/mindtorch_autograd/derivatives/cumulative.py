@@ -22,7 +22,7 @@ def running_grad(grad: Tensor, dim: int, self_spec: Spec, result1: Tensor) -> An
     """Each gradient goes to where its value came from."""
     if self_spec.numel == 0:
         return grad
-    return aten.scatter_add(aten.zeros(list(self_spec.shape), dtype=grad.dtype, device=grad.device), dim, result1, grad)
+    return aten.scatter_add(aten.new_zeros(grad, list(self_spec.shape)), dim, result1, grad)
 
 
 derivative("cumsum", self=cumsum_grad)

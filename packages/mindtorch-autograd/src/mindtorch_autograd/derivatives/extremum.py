@@ -17,7 +17,7 @@ def selected(grad: Tensor, self_spec: Spec, dim: int, keepdim: bool, result1: Te
     """The gradient at the chosen index along `dim`, zero elsewhere."""
     if not keepdim and self_spec.ndim:
         grad, result1 = aten.unsqueeze(grad, dim), aten.unsqueeze(result1, dim)
-    return aten.scatter(aten.zeros(list(self_spec.shape), dtype=grad.dtype, device=grad.device), dim, result1, grad)
+    return aten.scatter(aten.new_zeros(grad, list(self_spec.shape)), dim, result1, grad)
 
 
 def aminmax(

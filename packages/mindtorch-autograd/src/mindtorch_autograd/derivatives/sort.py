@@ -15,7 +15,7 @@ def put_back(grad: Tensor, self_spec: Spec, dim: int, result1: Tensor) -> Any:
     """The gradient at the positions the values came from."""
     if self_spec.ndim == 0:
         return grad
-    return aten.scatter(aten.zeros(list(self_spec.shape), dtype=grad.dtype, device=grad.device), dim, result1, grad)
+    return aten.scatter(aten.new_zeros(grad, list(self_spec.shape)), dim, result1, grad)
 
 
 derivative("sort", self=put_back)

@@ -21,8 +21,8 @@ def _inverse(dims: Sequence[int], count: int) -> list[int]:
 
 
 def zeros_of(grad: Tensor, spec: Spec) -> Any:
-    """Return zeros with the geometry of `spec` and the gradient's dtype."""
-    return aten.zeros(list(spec.shape), dtype=grad.dtype, device=grad.device)
+    """Return zeros with the geometry of `spec`, of the gradient's dtype and type: one that is spread has spread zeros."""
+    return aten.new_zeros(grad, list(spec.shape))
 
 
 def select_backward(grad: Tensor, self_spec: Spec, dim: int, index: int) -> Any:

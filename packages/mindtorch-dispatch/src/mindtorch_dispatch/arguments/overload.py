@@ -172,12 +172,12 @@ def _cast_item(kind: str, value: Any) -> Any:
     if kind in ("int", "SymInt"):
         if isinstance(value, bool) or (type(value) is int and value in INT64):
             return value
-        if isinstance(value, TensorBase) and value._spec.numel == 1:
+        if isinstance(value, TensorBase) and value._sig.spec.numel == 1:
             return _converted(lambda found: int(read_number(found)), value)
         if is_index(value) and value.__index__() in INT64:
             return value.__index__()
     elif kind in ("float", "complex"):
-        if isinstance(value, TensorBase) and value._spec.numel == 1:
+        if isinstance(value, TensorBase) and value._sig.spec.numel == 1:
             return read_number(value)
         if isinstance(value, (float, int)) or (kind == "complex" and isinstance(value, complex)):
             return value

@@ -174,7 +174,7 @@ def is_number(value: Any) -> bool:
 def is_int(value: object) -> bool:
     """An integer that is no bool, or an integral tensor of no dimensions that needs no gradient."""
     if isinstance(value, TensorBase):
-        return not value._spec.ndim and value.dtype in _INT_DTYPES
+        return not value._sig.spec.ndim and value.dtype in _INT_DTYPES
     return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, np.integer)
 
 
@@ -184,7 +184,7 @@ def is_index(value: Any) -> bool:
         return True
     if isinstance(value, TensorBase):
         integral = value.dtype in _INT_DTYPES or value.dtype is dtypes.bool
-        return integral and value._spec.numel == 1
+        return integral and value._sig.spec.numel == 1
     if isinstance(value, bool):
         return False
     if isinstance(value, (int, np.integer)):
@@ -201,7 +201,7 @@ def is_index(value: Any) -> bool:
 def is_real(value: object) -> bool:
     """What a float parameter takes: real Python numbers, numpy numbers, 0-d tensors that need no gradient."""
     if isinstance(value, TensorBase):
-        return not value._spec.ndim and not value._sig.requires_grad
+        return not value._sig.spec.ndim and not value._sig.requires_grad
     return isinstance(value, (float, int, np.number, np.bool_))
 
 

@@ -66,7 +66,7 @@ def bin_edges(
     self: Tensor, bins: Sequence[int], limits: Sequence[float] | None, weight: Tensor | None, density: bool
 ) -> tuple[Any, ...]:
     """Edges of equal bins per dim, over `limits` or the range of the values."""
-    check_counts(self._spec, bins, None if weight is None else weight._spec)
+    check_counts(self._sig.spec, bins, None if weight is None else weight._sig.spec)
     dims = self.size(-1)
     if limits is not None:
         if len(limits) != 2 * dims:

@@ -310,7 +310,7 @@ def set_coalesced(self: Any, coalesced: bool) -> Any:
 def embedding_backward(grad: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """The gradient of an embedding table, an entry per looked-up row."""
     check(not scale_grad_by_freq, lambda: "embedding_backward: scale_grad_by_freq not supported with sparse gradients")
-    check_index_dtype(indices._spec, "indices", 2, "embedding_backward")
+    check_index_dtype(indices._sig.spec, "indices", 2, "embedding_backward")
     rows = aten.reshape(indices, [1, indices.numel()])
     entries = aten.reshape(grad, [rows.shape[1], grad.shape[-1]])
     if not grad.numel():  # rows without columns are no entries either

@@ -31,6 +31,7 @@ from mindtorch.distributed._options import (
     ScatterOptions,
 )
 from mindtorch.distributed._reduce_op import ReduceOp
+from mindtorch.distributed._told import begin
 from mindtorch.distributed._world import (
     _canonicalize_group_rank,
     _check_valid_timeout,
@@ -73,7 +74,7 @@ def broadcast(
     if _rank_not_in_group(group):
         return _warn_not_in_group("broadcast")
     options = _options(BroadcastOptions, async_op, rootRank=group_src)
-    return finished(group.broadcast([real(tensor)], options), async_op)
+    return finished(begin(group, "broadcast", [real(tensor)], options), async_op)
 
 
 @overridable("tensor")
@@ -91,7 +92,7 @@ def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op:
     collected, result = collect(group, all_reduce, tensor, None, op, async_op)
     if collected:
         return result
-    return finished(group.allreduce([tensor], options), async_op)
+    return finished(begin(group, "allreduce", [tensor], options), async_op)
 
 
 @overridable("tensors")
@@ -130,7 +131,7 @@ def reduce(
             raise ValueError(f"reduce does not support {op} on complex tensors")
         tensor = real(tensor)
     options = _options(ReduceOptions, async_op, reduceOp=op, rootRank=group_dst)
-    return finished(group.reduce([tensor], options), async_op)
+    return finished(begin(group, "reduce", [tensor], options), async_op)
 
 
 @overridable("tensor")
@@ -143,7 +144,7 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
         return _warn_not_in_group("all_gather")
     options = _options(AllgatherOptions, async_op)
     group = _working_group(group)
-    return finished(group.allgather([reals(tensor_list)], [real(tensor)], options), async_op)
+    return finished(begin(group, "allgather", [reals(tensor_list)], [real(tensor)], options), async_op)
 
 
 @overridable("input_tensor")
@@ -158,7 +159,7 @@ def all_gather_single(output_tensor: Any, input_tensor: Any, group: Any = None, 
     collected, result = collect(group, all_gather_single, given, output, None, async_op)
     if collected:
         return result
-    return finished(group.all_gather_single(output, given, _options(AllgatherOptions, async_op)), async_op)
+    return finished(begin(group, "all_gather_single", output, given, _options(AllgatherOptions, async_op)), async_op)
 
 
 def all_gather_into_tensor(output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False) -> Any:
@@ -228,7 +229,7 @@ def gather(
     _validate_output_list_for_rank(group.rank(), group_dst, gather_list)
     outputs = [gather_list] if group_dst == group.rank() else []
     options = _options(GatherOptions, async_op, rootRank=group_dst)
-    return finished(group.gather(outputs, [tensor], options), async_op)
+    return finished(begin(group, "gather", outputs, [tensor], options), async_op)
 
 
 @overridable("tensor")
@@ -258,7 +259,7 @@ def scatter(
     if group_src != group.rank() and given:
         raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
     options = _options(ScatterOptions, async_op, rootRank=group_src)
-    return finished(group.scatter([real(tensor)], [given] if given else [], options), async_op)
+    return finished(begin(group, "scatter", [real(tensor)], [given] if given else [], options), async_op)
 
 
 @overridable("output")
@@ -272,7 +273,7 @@ def reduce_scatter(
     if _rank_not_in_group(group):
         return _warn_not_in_group("reduce_scatter")
     options = _options(ReduceScatterOptions, async_op, reduceOp=op)
-    return finished(_working_group(group).reduce_scatter([output], [input_list], options), async_op)
+    return finished(begin(_working_group(group), "reduce_scatter", [output], [input_list], options), async_op)
 
 
 @overridable("input")
@@ -289,7 +290,7 @@ def reduce_scatter_single(
     collected, result = collect(group, reduce_scatter_single, input, output, op, async_op)
     if collected:
         return result
-    return finished(group.reduce_scatter_single(real(output), real(input), options), async_op)
+    return finished(begin(group, "reduce_scatter_single", real(output), real(input), options), async_op)
 
 
 def reduce_scatter_tensor(
@@ -343,7 +344,7 @@ def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = Non
     _ensure_all_tensors_same_dtype(output_tensor_list, input_tensor_list)
     options = _options(AllToAllOptions, async_op)
     group = _working_group(group)
-    return finished(group.alltoall(reals(output_tensor_list), reals(input_tensor_list), options), async_op)
+    return finished(begin(group, "alltoall", reals(output_tensor_list), reals(input_tensor_list), options), async_op)
 
 
 def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None) -> Any:

@@ -59,7 +59,7 @@ def _refused(what: str) -> pickle.UnpicklingError:
 
 def _check_dense(name: str, value: Any) -> None:
     check_tensor(name, value)
-    if value._spec.layout is not strided:
+    if value._sig.spec.layout is not strided:
         raise pickle.UnpicklingError(f"expected {name} to be a strided tensor")
 
 
@@ -243,7 +243,7 @@ def _rebuild_sparse_tensor(budget: Budget, call: Call, layout: Any, data: Any) -
     indices, values, size, *coalesced = data
     for name, part in (("indices", indices), ("values", values)):
         _check_dense(f"the {name} of a sparse tensor", part)
-        budget.take(part._spec.nbytes)  # they are looked through one by one
+        budget.take(part._sig.spec.nbytes)  # they are looked through one by one
     check_ints("a size", size)
     for flag in coalesced:
         check("is_coalesced", flag, bool, type(None))
@@ -254,7 +254,7 @@ def _rebuild_compressed_tensor(budget: Budget, layout: Any, data: Any) -> Any:
     bounds, plain, values, size = data
     for name, part in (("compressed indices", bounds), ("plain indices", plain), ("values", values)):
         _check_dense(f"the {name} of a sparse tensor", part)
-        budget.take(part._spec.nbytes)
+        budget.take(part._sig.spec.nbytes)
     check_ints("a size", size)
     return mindtorch._utils._rebuild_sparse_tensor(layout, (bounds, plain, values, Size(size)))
 
@@ -297,7 +297,7 @@ def _check_target(budget: Budget, count: int, dtype: Any, device: Any, requires_
 
 def _rebuild_on_device(budget: Budget, call: Call, data: Any, dtype: Any, device: Any, requires_grad: Any) -> Any:
     _check_dense("the data of a tensor", data)
-    _check_target(budget, data._spec.numel, dtype, device, requires_grad)
+    _check_target(budget, data._sig.spec.numel, dtype, device, requires_grad)
     return mindtorch._utils._rebuild_device_tensor_from_cpu_tensor(data, dtype, device, requires_grad)
 
 

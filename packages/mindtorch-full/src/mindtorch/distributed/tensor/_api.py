@@ -10,6 +10,7 @@ from mindtorch import distributed as dist
 from mindtorch.autograd import Function
 from mindtorch.distributed.device_mesh import _mesh_resources
 from mindtorch.distributed.tensor._dispatch import dispatch
+from mindtorch.distributed.tensor._dtensor_spec import DTensorSpec
 from mindtorch.distributed.tensor._layout import Layout, chunk, normalize, redistribute_local
 from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 from mindtorch.tensor.tensor import Tensor
@@ -141,6 +142,15 @@ class DTensor(Tensor):
         """Return the whole tensor."""
         whole = self.redistribute(placements=[Replicate()] * self._dtensor_spec.mesh.ndim)
         return _ToTorchTensor.apply(whole, None if grad_placements is None else tuple(grad_placements))
+
+    @property  # type: ignore[override] # the geometry of that name is `_sig.spec`
+    def _spec(self) -> DTensorSpec:
+        """How the tensor lies, as programs that ask for it know it."""
+        return DTensorSpec.of(self._dtensor_spec)
+
+    @_spec.setter
+    def _spec(self, spec: Layout) -> None:
+        self._dtensor_spec = spec
 
     @property
     def device_mesh(self) -> Any:

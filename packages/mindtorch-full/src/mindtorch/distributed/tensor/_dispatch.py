@@ -6,13 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 import mindtorch as torch
-from mindtorch.distributed.tensor import _view_rules
+from mindtorch.distributed.tensor import _contraction_rules as _contraction_rules
+from mindtorch.distributed.tensor import _extremes, _view_rules
+from mindtorch.distributed.tensor import _index_rules as _index_rules
+from mindtorch.distributed.tensor import _layer_rules as _layer_rules
+from mindtorch.distributed.tensor import _reduction_rules as _reduction_rules
 from mindtorch.distributed.tensor._layout import Layout, local_shape_and_offset, redistribute_local
 from mindtorch.distributed.tensor._rules import REGISTERED, RULES, Call, pointwise, replicate_all
 from mindtorch.distributed.tensor.placement_types import Partial, Replicate, Shard
 from mindtorch.utils import _pytree
 
 _KNOWN_META = 4096
+_ELEMENTWISE = ("copy_", "fill_", "zero_", "where")
+"""Elementwise ops without the tag."""
+_SAMPLES = {"native_group_norm": 3, "native_group_norm_backward": 5}
+"""Ops that are told how many samples there are, and at which place among the arguments."""
 _metas: dict[Any, Any] = {}
 OVERRIDES: dict[str, Callable[..., Any]] = {}
 """Ops that something else than their rules carries out for now, by name."""
@@ -26,7 +34,7 @@ def _rule_of(func: Any, name: str) -> Any:
     found = REGISTERED.get(func) or RULES.get(name)
     if found is not None:
         return found
-    return pointwise if torch.Tag.pointwise in func.tags or name in ("copy_", "fill_", "zero_") else replicate_all
+    return pointwise if torch.Tag.pointwise in func.tags or name in _ELEMENTWISE else replicate_all
 
 
 def _leaves(cls: Any, func: Any, args: Any, kwargs: Any) -> tuple[list[Any], list[Any], Any]:
@@ -56,7 +64,7 @@ def _plan(func: Any, name: str, args: Any, kwargs: Any, spread: list[Any], mesh:
     outs = []
     for mesh_dim in range(mesh.ndim):
         placements = [tensor._dtensor_spec.placements[mesh_dim] for tensor in spread]
-        needs, out = found(Call(name, args, kwargs, shapes, placements, mesh.size(mesh_dim)))
+        needs, out = found(Call(name, args, kwargs, shapes, placements, mesh.size(mesh_dim), str(func)))
         for chosen, need in zip(targets, needs, strict=True):
             chosen.append(need)
         outs.append(out)
@@ -70,6 +78,10 @@ def dispatch(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
         return _foreach(cls, func, name, args, kwargs)
     if name in OVERRIDES:
         return OVERRIDES[name](cls, *args, **kwargs)
+    if name == "equal":
+        return _extremes.equal(cls, *args)
+    if name in ("argmax", "argmin") and _extremes.cut_along(args[0], *args[1:2], **kwargs):
+        return _extremes.place(cls, name, *args, **kwargs)
     leaves, spread, spec = _leaves(cls, func, args, kwargs)
     mesh = spread[0]._dtensor_spec.mesh
     args, kwargs = _pytree.tree_unflatten(leaves, spec)
@@ -88,6 +100,9 @@ def dispatch(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
         whole = _view_rules.resolve_shape(name, tuple(args[0].shape), local_args[1])
         local, _ = local_shape_and_offset(whole, mesh, outs)
         local_args = (local_args[0], local, *local_args[2:])
+    elif name in _SAMPLES:
+        local_args = list(local_args)
+        local_args[_SAMPLES[name]] = local_args[0].shape[0]
     elif name == "embedding" and any(target[0] == Shard(0) for target in zip(*targets, strict=True)):
         local_args = _rows_of_this_process(args[0], targets[0], local_args)
         result = func(*local_args[:2], *local_args[3:], **local_kwargs).masked_fill(local_args[2].unsqueeze(-1), 0)

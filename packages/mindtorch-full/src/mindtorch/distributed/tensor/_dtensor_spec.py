@@ -44,6 +44,15 @@ class DTensorSpec(Layout):
         super().__init__(mesh, tuple(placements), known.shape, tuple(known.stride), known.dtype)
         object.__setattr__(self, "tensor_meta", tensor_meta)
 
+    @classmethod
+    def of(cls, layout: Layout) -> DTensorSpec:
+        """Return the description of a layout; a description itself."""
+        if isinstance(layout, cls):
+            return layout
+        return cls(
+            layout.mesh, layout.placements, TensorMeta(torch.Size(layout.shape), tuple(layout.stride), layout.dtype)
+        )
+
     def __getattribute__(self, name: str) -> object:
         if name in ("shape", "stride", "dtype") and object.__getattribute__(self, "tensor_meta") is None:
             raise ValueError("tensor_meta is not set")
@@ -114,9 +123,7 @@ class DTensorSpec(Layout):
         return f"DTensorSpec(mesh={self.mesh}, placements={self.placements}, tensor_meta={self.tensor_meta})"
 
     def __str__(self) -> str:
-        placed = (
-            "".join(map(str, self.placements)) if len(self.placements) == 1 else ", ".join(map(str, self.placements))
-        )
+        placed = "".join(map(str, self.placements))
         if self.tensor_meta is None:
             return f"Spec(unknown dtypeunknown shape({placed}))"
         dtype = str(self.dtype).removeprefix("torch.").removeprefix("mindtorch.")

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import mindtorch as torch
-from mindtorch import distributed as dist
+from mindtorch.distributed import _functional_collectives as functional
 from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _NormPartial
 
-_REDUCTIONS = {"sum": "SUM", "avg": "SUM", "max": "MAX", "min": "MIN", "product": "PRODUCT"}
+_REDUCTIONS = {"sum": "sum", "avg": "sum", "max": "max", "min": "min", "product": "product"}
+_OF_TRUTHS = {"sum": "max", "product": "min"}
+"""What `any` and `all` of parts are reduced by: a sum of truth values is whether one is true."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,7 @@ def _gather(local: Any, dim: int, size: int, mesh: Any, mesh_dim: int) -> Any:
     if part.shape[0] != lengths[0]:
         filler = torch.zeros((lengths[0] - part.shape[0], *part.shape[1:]), dtype=part.dtype, device=part.device)
         part = torch.cat([part, filler])
-    whole = torch.empty((parts * lengths[0], *part.shape[1:]), dtype=part.dtype, device=part.device)
-    dist.all_gather_single(whole, part, group=mesh.get_group(mesh_dim))
+    whole = functional.all_gather_single(part, 0, mesh.get_group(mesh_dim))
     return whole.narrow(0, 0, size).movedim(0, dim).contiguous()
 
 
@@ -83,21 +84,17 @@ def _reduce(local: Any, placement: Any, mesh: Any, mesh_dim: int) -> Any:
     name = _REDUCTIONS.get(placement.reduce_op)
     if name is None:
         raise NotImplementedError(f"Partial({placement.reduce_op!r}): this reduction is not offered")
-    result = local.clone().contiguous()
-    dist.all_reduce(result, op=getattr(dist.ReduceOp, name), group=mesh.get_group(mesh_dim))
+    if local.dtype == torch.bool:
+        name = _OF_TRUTHS.get(name, name)
+    result = functional.all_reduce(local, name, mesh.get_group(mesh_dim))
     return result / mesh.size(mesh_dim) if placement.reduce_op == "avg" else result
 
 
 def _reduce_norm(local: Any, power: float, group: Any) -> Any:
     """Return the norm of a whole from the norms of its parts."""
     if power in (float("inf"), float("-inf"), 0, 1):
-        result = local.clone()
-        op = {float("inf"): dist.ReduceOp.MAX, float("-inf"): dist.ReduceOp.MIN}.get(power, dist.ReduceOp.SUM)
-        dist.all_reduce(result, op=op, group=group)
-        return result
-    result = local**power
-    dist.all_reduce(result, group=group)
-    return result ** (1.0 / power)
+        return functional.all_reduce(local, {float("inf"): "max", float("-inf"): "min"}.get(power, "sum"), group)
+    return functional.all_reduce(local**power, "sum", group) ** (1.0 / power)
 
 
 def chunk(local: Any, dim: int, mesh: Any, mesh_dim: int) -> Any:
@@ -107,12 +104,10 @@ def chunk(local: Any, dim: int, mesh: Any, mesh_dim: int) -> Any:
     return local.narrow(dim, start, length).contiguous()
 
 
-def _scatter_sum(local: Any, dim: int, mesh: Any, mesh_dim: int) -> Any:
-    """Sum over processes and keep this one's part."""
+def _reduce_to_part(local: Any, name: str, dim: int, mesh: Any, mesh_dim: int) -> Any:
+    """Reduce over processes and keep this one's part."""
     part = local.movedim(dim, 0).contiguous()
-    lead = part.shape[0] // mesh.size(mesh_dim)
-    result = torch.empty((lead, *part.shape[1:]), dtype=part.dtype, device=part.device)
-    dist.reduce_scatter_single(result, part, group=mesh.get_group(mesh_dim))
+    result = functional.reduce_scatter_single(part, name, 0, mesh.get_group(mesh_dim))
     return result.movedim(0, dim).contiguous()
 
 
@@ -122,9 +117,9 @@ def _one_step(local: Any, shape: Sequence[int], mesh: Any, current: list[Any], m
     current[mesh_dim] = target
     if isinstance(source, Partial):
         if isinstance(target, Shard):
-            even = local.shape[target.dim] % mesh.size(mesh_dim) == 0 and source.reduce_op in ("sum", "avg")
-            if even:
-                result = _scatter_sum(local, target.dim, mesh, mesh_dim)
+            name = _REDUCTIONS.get(source.reduce_op)
+            if name and local.shape[target.dim] % mesh.size(mesh_dim) == 0 and local.dtype != torch.bool:
+                result = _reduce_to_part(local, name, target.dim, mesh, mesh_dim)
                 return result / mesh.size(mesh_dim) if source.reduce_op == "avg" else result
             return chunk(_reduce(local, source, mesh, mesh_dim), target.dim, mesh, mesh_dim)
         return _reduce(local, source, mesh, mesh_dim)

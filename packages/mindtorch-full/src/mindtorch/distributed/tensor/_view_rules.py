@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from mindtorch.distributed.tensor._rules import Answer, Call, R, pointwise, rule
 from mindtorch.distributed.tensor.placement_types import Partial, Shard
 
-SIZED = {"view": "size", "_unsafe_view": "size", "reshape": "shape", "expand": "size"}
+SIZED = {
+    **dict.fromkeys(("new_zeros", "new_ones", "new_empty", "new_full"), "size"),
+    "view": "size",
+    "_unsafe_view": "size",
+    "reshape": "shape",
+    "expand": "size",
+}
 """Ops whose second argument is the shape of the result."""
 
 
@@ -92,6 +98,35 @@ def _expand(call: Call) -> Answer:
     return _follow(call, target if out[target] == shape[dim] else None)
 
 
+@rule("unbind")
+def _unbind(call: Call) -> Answer:
+    plain = _whole(call)
+    if plain:
+        return plain
+    own, dim = call.placements[0].dim, call.argument(1, "dim", 0) % len(call.shapes[0])
+    return _follow(call, None if own == dim else own - (dim < own))
+
+
+@rule("repeat")
+def _repeat(call: Call) -> Answer:
+    plain = _whole(call)
+    if plain:
+        return plain
+    times, own = call.argument(1, "repeats"), call.placements[0].dim
+    target = own + len(times) - len(call.shapes[0])
+    return _follow(call, target if times[target] == 1 else None)
+
+
+@rule("constant_pad_nd")
+def _pad(call: Call) -> Answer:
+    own, pad, rank = call.placements[0], call.argument(1, "pad"), len(call.shapes[0])
+    if isinstance(own, Shard):
+        padded = {rank - 1 - at // 2 for at, size in enumerate(pad) if size}
+        return _follow(call, None if own.dim in padded else own.dim)
+    adds = isinstance(own, Partial) and own.reduce_op == "sum" and call.argument(2, "value", 0) != 0
+    return ([R], R) if adds else ([own], own)
+
+
 @rule("t", "transpose", "permute", "unsqueeze", "squeeze", "select", "slice", "split", "split_with_sizes")
 def _move(call: Call) -> Answer:
     plain = _whole(call)
@@ -116,8 +151,14 @@ def _move(call: Call) -> Answer:
     position = {"select": 1, "slice": 1}.get(name, 2)
     touched = (call.argument(position, "dim", 0) or 0) % rank
     if touched == dim:
-        return [R], R
+        return _follow(call, dim if name == "slice" and _takes_all(call, call.shapes[0][dim]) else None)
     return _follow(call, dim - (touched < dim) if name == "select" else dim)
+
+
+def _takes_all(call: Call, size: int) -> bool:
+    """Return whether a slice is the whole dimension."""
+    start, end, step = call.argument(2, "start"), call.argument(3, "end"), call.argument(4, "step", 1)
+    return (start or 0) == 0 and step == 1 and (end is None or end >= size)
 
 
 @rule("detach", "alias", "clone", "contiguous", "lift_fresh", "_to_copy", "to")

@@ -85,10 +85,10 @@ class _NormPartial(Partial):
         self.norm_type = norm_type
 
     def __repr__(self) -> str:
-        return f"_NormPartial(reduce_op={self.reduce_op}, norm_type={self.norm_type})"
+        return f"_NormPartial({self.norm_type})"
 
     def __str__(self) -> str:
-        return f"_NormP({self.reduce_op}, {self.norm_type})"
+        return f"_NormP({self.norm_type})"
 
 
 class _StridedShard(Shard):
