@@ -12,11 +12,8 @@ import numpy as np
 
 from mindtorch_testing.fuzz.sides import Outcome
 
-SEVERE = ("crash", "hang", "memory", "value", "missed error")
-KINDS = (
-    *SEVERE, "extra error", "error type", "error text", "dtype", "shape", "stride", "type", "alias", "input", "gradient",
-    "setup",
-)  # fmt: skip
+SEVERE = ("crash", "hang", "memory", "value", "missed error", "extra error", "type", "alias", "gradient")
+KINDS = (*SEVERE, "error type", "error text", "dtype", "shape", "stride", "input", "setup")
 
 NUMPY = {
     "torch.float32": np.float32, "torch.float64": np.float64, "torch.float16": np.float16,
