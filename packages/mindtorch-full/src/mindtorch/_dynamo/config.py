@@ -1,4 +1,4 @@
-"""`torch._dynamo.config`: settings of a tracer. They are kept and change nothing, as nothing is traced."""
+"""`torch._dynamo.config`: settings of a tracer. They are kept, and change `torch._numpy` alone: nothing is traced."""
 
 from mindtorch.utils._config_module import install
 
@@ -13,10 +13,15 @@ error_on_recompile = False
 inline_inbuilt_nn_modules = True
 issue_3_13_0_warning = True
 log_compilation_metrics = True
+numpy_default_complex = "complex128"
+numpy_default_float = "float64"
+numpy_default_int = "int64"
 optimize_ddp = True
 recompile_limit = 8
 skip_fwd_side_effects_in_bwd_under_checkpoint = False
 suppress_errors = False
+trace_numpy = True
+use_numpy_random_stream = False
 verbose = False
 
 install(__name__)

@@ -260,12 +260,12 @@ class PackageExporter(Dependencies):
         self._write(".data/extern_modules", "\n".join(external) + "\n")
 
     def _hooks_of(self, action: _ModuleProviderAction) -> list[Any]:
-        hooks = {
+        hooks: dict[_ModuleProviderAction, dict[int, Any]] = {
             _ModuleProviderAction.EXTERN: self._extern_hooks,
             _ModuleProviderAction.MOCK: self._mock_hooks,
             _ModuleProviderAction.INTERN: self._intern_hooks,
-        }.get(action, {})
-        return list(hooks.values())
+        }
+        return list(hooks.get(action, {}).values())
 
     def close(self) -> None:
         """Write the modules and complete the archive, as leaving a `with` block does."""

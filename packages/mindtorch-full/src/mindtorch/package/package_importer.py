@@ -115,8 +115,9 @@ class PackageImporter(Importer):
         """
         data = self.zip_reader.get_record(self._zipfile_path(package, resource))
         unpickler = self.Unpickler(io.BytesIO(data))
-        unpickler.persistent_load = _PersistentObjects(self, map_location)
-        self.storage_context, self.last_map_location = unpickler.persistent_load, map_location
+        found = _PersistentObjects(self, map_location)
+        unpickler.persistent_load = found  # type: ignore[method-assign,assignment]
+        self.storage_context, self.last_map_location = found, map_location
         try:
             return unpickler.load()
         finally:

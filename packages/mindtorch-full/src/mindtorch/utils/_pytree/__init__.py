@@ -1,9 +1,12 @@
 """Trees of nested containers: taking apart, putting together, mapping over leaves."""
 
 import warnings
+from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
 from mindtorch._naming import adopt
+from mindtorch.torch_version import TorchVersion
 
 from .containers import (
     BUILTIN_TYPES,
@@ -105,6 +108,11 @@ from .serialize import treespec_to_json as _treespec_to_json
 from .spec import LeafSpec, TreeSpec, treespec_dict, treespec_leaf, treespec_pprint, treespec_tuple
 
 PyTreeSpec = TreeSpec
+
+_optree_minimum_version = TorchVersion("0.13.0")
+_optree_version = TorchVersion(version("optree") if find_spec("optree") is not None else "0.0.0a0")
+_cxx_pytree_exists = _cxx_pytree_dynamo_traceable = _optree_version >= _optree_minimum_version
+_cxx_pytree_imported = False
 
 __all__ = [
     "BUILTIN_TYPES",

@@ -11,7 +11,7 @@ from mindtorch_storage.lazy_import import load
 from mindtorch_storage.size import Size
 
 from .keys import GetAttrKey, KeyEntry, MappingKey, SequenceKey
-from .registry import SUPPORTED_SERIALIZED_TYPES, Context, DumpableContext, register_node
+from .registry import SUPPORTED_SERIALIZED_TYPES, Context, DumpableContext, announce, register_node
 
 Keyed = tuple[list[tuple[KeyEntry, Any]], Context]
 
@@ -226,6 +226,7 @@ def register_structure_sequence(cls: type[Any]) -> None:
         lambda values, context: cls(list(values)),
         flatten_with_keys_fn=_tuple_flatten_with_keys,
     )
+    announce(cls)
 
 
 for _cls in list(pack_classes.values()):

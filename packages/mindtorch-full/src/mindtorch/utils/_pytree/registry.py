@@ -96,6 +96,26 @@ def register_pytree_node(
         from_dumpable_context=from_dumpable_context,
         flatten_with_keys_fn=flatten_with_keys_fn,
     )
+    announce(cls)
+
+
+_announced: list[type[Any]] = []
+_listeners: list[Callable[..., object]] = []
+
+
+def announce(cls: type[Any]) -> None:
+    """Tell other libraries of trees of a type that is registered, now or as soon as they are imported."""
+    _announced.append(cls)
+    for listener in _listeners:
+        listener(cls, SUPPORTED_NODES[cls].flatten_fn, SUPPORTED_NODES[cls].unflatten_fn)
+
+
+def listen(listener: Callable[..., object]) -> None:
+    """Have a function called with every type, how it is taken apart and how it is put together."""
+    for cls in _announced:
+        if cls in SUPPORTED_NODES:
+            listener(cls, SUPPORTED_NODES[cls].flatten_fn, SUPPORTED_NODES[cls].unflatten_fn)
+    _listeners.append(listener)
 
 
 def deregister_pytree_node(cls: type[Any]) -> None:
