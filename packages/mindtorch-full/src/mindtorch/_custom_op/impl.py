@@ -21,6 +21,7 @@ from mindtorch.utils import _pytree as pytree
 from mindtorch_dispatch.schema import parse_schema
 
 from .autograd import autograd_kernel_indirection
+from .checks import RESERVED_NS as RESERVED_NS
 from .checks import (
     SUPPORTED_DEVICE_TYPE_TO_KEY,
     parse_qualname,

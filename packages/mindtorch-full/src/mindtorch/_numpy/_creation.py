@@ -219,7 +219,7 @@ def _at_least(name: str) -> Callable[..., Any]:
 atleast_1d, atleast_2d, atleast_3d = map(_at_least, ("atleast_1d", "atleast_2d", "atleast_3d"))
 
 
-def _alike(tensors: Tensor, out: object = None, dtype: Dtype | None = None, casting: str = "same_kind") -> Any:
+def _alike(tensors: tuple[Tensor, ...], out: Any = None, dtype: Dtype | None = None, casting: str = "same_kind") -> Any:
     """Return tensors of the type of their concatenation."""
     if tensors == ():
         raise ValueError("need at least one array to concatenate")
@@ -334,7 +334,7 @@ def meshgrid(*xi: Tensor, copy: bool = True, sparse: bool = False, indexing: str
 
 
 @takes()
-def indices(dimensions: Any, dtype: Dtype | None = int, sparse: bool = False) -> Any:
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """The indices of every element of a grid."""
     sizes = tuple(dimensions)
     dtype = mindtorch.int64 if dtype is int else dtype

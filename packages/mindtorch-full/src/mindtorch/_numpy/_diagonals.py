@@ -97,7 +97,7 @@ def fill_diagonal(a: Tensor, val: Tensor, wrap: bool = False) -> Any:
         raise ValueError("array must be at least 2-d")
     if val.numel() == 0 and not wrap:
         return a.fill_diagonal_(val)
-    val = mindtorch.atleast_1d(val)
+    val = val if val.ndim else val.reshape(1)
     if a.ndim > 2:
         a[_diagonal_of(a)] = val[: a.shape[0]]
         return a

@@ -88,4 +88,4 @@ def forwards(tensor: Any, index: Any) -> tuple[Any, Any]:
             start = item.stop + 1 if item.stop else None
             stop = item.start + 1 if item.start else None
             items[place] = slice(start, stop, -item.step)
-    return tensor, type(index)(items) if isinstance(index, Sequence) else items[0]
+    return tensor, tuple(items) if isinstance(index, tuple) else items if isinstance(index, Sequence) else items[0]

@@ -216,7 +216,7 @@ def _spread_weights(a: Tensor, weights: Tensor, axis: Any) -> Any:
     return mindtorch.broadcast_to(weights, (*(1,) * (a.ndim - 1), weights.shape[0])).swapaxes(-1, axis)
 
 
-def _quantile(a: Tensor, q: Tensor, axis: Any, method: str) -> Any:
+def _quantile(a: Tensor, q: Any, axis: Any, method: str) -> Any:
     a = a if a.dtype.is_floating_point else a.to(_dtypes_impl.default_dtypes().float_dtype)
     a = a.to(mindtorch.float32) if a.dtype == mindtorch.float16 else a
     if axis is None:

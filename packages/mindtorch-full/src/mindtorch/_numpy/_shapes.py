@@ -59,7 +59,7 @@ def squeeze(a: Tensor, axis: Any = None) -> Any:
 
 
 @takes("a")
-def transpose(a: Tensor, axes: object = None) -> Any:
+def transpose(a: Tensor, axes: Any = None) -> Any:
     """Axes in another order, by default the reverse one."""
     if axes in ((), None, (None,)):
         axes = tuple(reversed(range(a.ndim)))
@@ -303,4 +303,4 @@ def pad(array: Any, pad_width: Any, mode: object = "constant", **kwargs: Any) ->
         raise NotImplementedError
     value = _dtypes_impl.python_type_for_torch(array.dtype)(kwargs.get("constant_values", 0))
     widths = mindtorch.flip(mindtorch.broadcast_to(pad_width, (array.ndim, 2)), (0,)).flatten()
-    return mindtorch.nn.functional.pad(array, tuple(widths.tolist()), value=value)
+    return mindtorch.nn.functional.pad(array, widths.tolist(), value=value)

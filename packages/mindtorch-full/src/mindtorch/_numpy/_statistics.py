@@ -19,7 +19,7 @@ def _observations(x: Tensor, y: Tensor, rowvar: bool) -> Any:
         return x
     rows = []
     for one in (x, y):
-        one = mindtorch.atleast_2d(one)
+        one = one if one.ndim > 1 else one.reshape(1, -1)
         rows.append(one.mT if not rowvar and one.shape[0] != 1 else one)
     return mindtorch.cat(_util.promoted(*rows), 0)
 
@@ -70,14 +70,14 @@ def _convolved(a: Tensor, v: Tensor, mode: str) -> Any:
 
 
 @takes("a v")
-def convolve(a: Tensor, v: Tensor, mode: object = "full") -> Any:
+def convolve(a: Tensor, v: Tensor, mode: str = "full") -> Any:
     """The convolution of two sequences."""
     a, v = (v, a) if a.shape[0] < v.shape[0] else (a, v)
     return _convolved(a, v.flip(0), mode)
 
 
 @takes("a v")
-def correlate(a: Tensor, v: Tensor, mode: object = "valid") -> Any:
+def correlate(a: Tensor, v: Tensor, mode: str = "valid") -> Any:
     """The correlation of two sequences."""
     return _convolved(a, mindtorch.conj_physical(v), mode)
 
@@ -151,7 +151,7 @@ def _histogramdd(sample: Any, bins: Any, range: Any, normed: object, weights: Te
     if normed is not None:
         raise ValueError("normed argument is deprecated, use density= instead")
     points = as_tensor(sample).T if isinstance(sample, (list, tuple)) else as_tensor(sample)
-    points = mindtorch.atleast_2d(points)
+    points = points if points.ndim > 1 else points.reshape(1, -1)
     points = points if _dtypes_impl.category(points.dtype) > 1 else points.double()
     given = None
     if not isinstance(bins, int) and not all(isinstance(one, int) for one in bins):

@@ -121,7 +121,7 @@ def ldexp(
 
 @takes("x1 x2", fixed=f"where {_FIXED}")
 def divmod(
-    x1: Tensor, x2: Tensor, out1: Any = None, out2: Any = None, /, out: object = (None, None), *, where: object = True,
+    x1: Tensor, x2: Tensor, out1: Any = None, out2: Any = None, /, out: Any = (None, None), *, where: object = True,
     casting: str = "same_kind", order: object = "K", dtype: Dtype | None = None, subok: object = False, signature: object = None,
     extobj: object = None,
 ) -> Any:  # fmt: skip

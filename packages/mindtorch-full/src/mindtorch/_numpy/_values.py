@@ -167,15 +167,14 @@ def min_scalar_type(a: Tensor, /) -> Any:
     if a.numel() > 1 or a.dtype == mindtorch.bool:
         return _dtypes.DType(a.dtype)
     if a.is_complex():
-        limits = mindtorch.finfo(mindtorch.float32)
-        small = all(limits.min <= part <= limits.max for part in (a.real, a.imag))
+        single = mindtorch.finfo(mindtorch.float32)
+        small = all(single.min <= part <= single.max for part in (a.real, a.imag))
         return _dtypes.DType(mindtorch.complex64 if small or a.dtype == mindtorch.complex64 else mindtorch.complex128)
     if a.dtype.is_floating_point:
-        candidates, limits_of = (mindtorch.float16, mindtorch.float32, mindtorch.float64), mindtorch.finfo
-    else:
-        candidates = (mindtorch.uint8, mindtorch.int8, mindtorch.int16, mindtorch.int32, mindtorch.int64)
-        limits_of = mindtorch.iinfo
-    return _dtypes.DType(next(one for one in candidates if limits_of(one).min <= a <= limits_of(one).max))
+        limits = [(one, mindtorch.finfo(one)) for one in (mindtorch.float16, mindtorch.float32, mindtorch.float64)]
+        return _dtypes.DType(next(one for one, ends in limits if ends.min <= a <= ends.max))
+    wholes = (mindtorch.uint8, mindtorch.int8, mindtorch.int16, mindtorch.int32, mindtorch.int64)
+    return _dtypes.DType(next(one for one in wholes if mindtorch.iinfo(one).min <= a <= mindtorch.iinfo(one).max))
 
 
 # Differences

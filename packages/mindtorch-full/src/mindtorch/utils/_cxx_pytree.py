@@ -9,7 +9,7 @@ import functools
 import types
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from mindtorch._naming import adopt
 from mindtorch.torch_version import TorchVersion
@@ -87,7 +87,7 @@ __all__ = [
     "treespec_pprint",
 ]
 
-TreeSpec = PyTreeSpec
+TreeSpec: TypeAlias = PyTreeSpec
 LeafPredicate = Callable[[PyTree], bool] | None
 _PLACE: Any = {"none_is_leaf": True, "namespace": "torch"}
 """What is asked of optree in every call: None is a leaf, and types are looked for among those registered here."""
