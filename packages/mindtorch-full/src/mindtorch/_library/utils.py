@@ -37,7 +37,7 @@ def parse_namespace(qualname: str) -> tuple[str, str]:
     parts = qualname.split("::")
     if len(parts) != 2:
         raise ValueError(
-            "Expected `qualname` to be of the form \"namespace::name\", but got " + qualname + ". The qualname passed to "
+            'Expected `qualname` to be of the form "namespace::name", but got ' + qualname + ". The qualname passed to "
             "the torch.library APIs must consist of a namespace and a name, e.g. aten::sin"
         )
     return parts[0], parts[1]
@@ -179,8 +179,6 @@ def has_fake_kernel(op: Any) -> bool:
     """Whether results of an operator can be described without computing them."""
     keys = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "Meta")
     return any(mindtorch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key) for key in keys)
-
-
 
 
 adopt(globals())

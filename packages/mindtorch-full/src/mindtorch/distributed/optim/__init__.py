@@ -1,7 +1,9 @@
 """`torch.distributed.optim`: optimizers of many processes. Those over remote calls are not offered."""
 
 from mindtorch._naming import adopt
+from mindtorch._submodules import offer
 from mindtorch.distributed._not_offered import classes
+from mindtorch.distributed.optim import _functional
 from mindtorch.distributed.optim.apply_optimizer_in_backward import (
     _apply_optimizer_in_backward as _apply_optimizer_in_backward,
 )
@@ -10,8 +12,16 @@ from mindtorch.distributed.optim.apply_optimizer_in_backward import (
 )
 from mindtorch.distributed.optim.named_optimizer import _NamedOptimizer as _NamedOptimizer
 from mindtorch.distributed.optim.post_localSGD_optimizer import PostLocalSGDOptimizer as PostLocalSGDOptimizer
+from mindtorch.distributed.optim.utils import as_functional_optim as as_functional_optim
 from mindtorch.distributed.optim.zero_redundancy_optimizer import ZeroRedundancyOptimizer as ZeroRedundancyOptimizer
 
 globals().update(classes(__name__, "DistributedOptimizer"))
+offer(
+    globals(),
+    {
+        f"functional_{cls.__name__.lower()}": {made.__name__: made}
+        for cls, made in _functional.functional_optim_map.items()
+    },
+)
 
 adopt(globals())
