@@ -46,6 +46,7 @@ SAMPLES = {
     "test_ops_fwd_gradients.py": 120,
     "test_ops_gradients.py": 150,
     "test_reductions.py": 900,
+    "test_schema_check.py": 300,
     "test_sparse.py": 500,
     "test_sparse_csr.py": 500,
     "test_transformers.py": 150,

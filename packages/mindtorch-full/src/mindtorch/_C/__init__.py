@@ -120,6 +120,13 @@ from mindtorch._C._modes import (
     _push_on_torch_function_stack,
     _TorchDispatchModeKey,
 )
+from mindtorch._C._schema_info import (  # noqa: F401 - what checks of schemas ask
+    _is_alias_of,
+    _overlaps,
+    _SchemaArgType,
+    _SchemaArgument,
+    _SchemaInfo,
+)
 from mindtorch._C._script import (
     ScriptDict,
     ScriptFunction,
@@ -128,6 +135,9 @@ from mindtorch._C._script import (
     ScriptModule,
     ScriptObject,
     TensorType,
+    _jit_clear_class_registry,  # noqa: F401
+    _jit_get_emit_hooks,  # noqa: F401 (tests of scripts keep them)
+    _jit_set_emit_hooks,  # noqa: F401
 )
 from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _are_functorch_transforms_active,
@@ -139,7 +149,6 @@ from mindtorch._C._status import (  # noqa: F401 - other libraries ask them
     _get_mkldnn_enabled,
     _get_tracing_state,
     _infer_size,
-    _is_alias_of,
     _jit_can_fuse_on_cpu,
     _jit_can_fuse_on_gpu,
     _jit_override_can_fuse_on_cpu,

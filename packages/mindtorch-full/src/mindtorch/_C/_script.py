@@ -64,6 +64,24 @@ class ScriptMethod(_Native):
         raise TypeError("torch._C.ScriptMethod: nothing is compiled")
 
 
+def _jit_clear_class_registry() -> None:
+    """Forget the classes that were compiled: there are none."""
+
+
+_emit_hooks: tuple[Any, Any] = (None, None)
+
+
+def _jit_set_emit_hooks(module_hook: Any, function_hook: Any) -> None:
+    """Keep what is called with everything that is compiled, which is nothing here."""
+    global _emit_hooks
+    _emit_hooks = module_hook, function_hook
+
+
+def _jit_get_emit_hooks() -> tuple[Any, Any]:
+    """Return what was kept."""
+    return _emit_hooks
+
+
 adopt(globals())
 for _class in (ScriptObject, ScriptModule, ScriptMethod):
     _class.__module__ = "torch"

@@ -11,6 +11,7 @@ from mindtorch._naming import adopt
 from mindtorch_dispatch.call import make_form
 from mindtorch_dispatch.extend.overloads import OpOverload
 from mindtorch_dispatch.interface.native import native_path
+from mindtorch_dispatch.schema.function_schema import FunctionSchema
 from mindtorch_dispatch.table import find_packet
 
 __all__ = [
@@ -36,7 +37,7 @@ def _schemas(op: Any) -> list[Any]:
     packet = find_packet(getattr(op, "__name__", "")) if isinstance(op, native_path.types) else None
     if packet is None or op not in (make_form(packet, False), make_form(packet, True)):
         return []
-    return [row.schema for row in packet.rows]
+    return [FunctionSchema(row.schema) for row in packet.rows]
 
 
 def _signature(schema: Any) -> inspect.Signature:
@@ -46,7 +47,7 @@ def _signature(schema: Any) -> inspect.Signature:
         name = "input" if argument.name == "self" else argument.name
         seen_keyword_only = seen_keyword_only or argument.kwarg_only
         kind = inspect.Parameter.KEYWORD_ONLY if seen_keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
-        default = argument.default if argument.has_default else inspect.Parameter.empty
+        default = argument.default_value if argument.has_default_value() else inspect.Parameter.empty
         found.append(inspect.Parameter(name, kind, default=default))
     return inspect.Signature(found)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mindtorch._naming import adopt
+from mindtorch.jit import _state as _state
 from mindtorch.jit._asynchronous import fork, wait
 from mindtorch.jit._errors import Error
 from mindtorch.jit._fusion import (
@@ -76,6 +77,12 @@ class ScriptWarning(Warning):
 
 class TracerWarning(Warning):
     """A warning of the tracer."""
+
+    @staticmethod
+    def ignore_lib_warnings() -> None:
+        """Leave out those that come from torch itself."""
+        warnings.filterwarnings("ignore", category=TracerWarning, module="torch.(?!jit)")
+        warnings.filterwarnings("ignore", "torch::jit::fuser::cuda")
 
 
 class ScriptFunction:
