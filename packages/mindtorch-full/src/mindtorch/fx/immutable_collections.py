@@ -62,10 +62,18 @@ def _unflatten_dict(values: Iterable[Any], context: Any) -> immutable_dict:
 
 
 pytree.register_pytree_node(
-    immutable_list, _flatten_list, _unflatten_list, serialized_type_name="torch.fx.immutable_collections.immutable_list"
+    immutable_list,
+    _flatten_list,
+    _unflatten_list,
+    serialized_type_name="torch.fx.immutable_collections.immutable_list",
+    flatten_with_keys_fn=pytree._list_flatten_with_keys,
 )
 pytree.register_pytree_node(
-    immutable_dict, _flatten_dict, _unflatten_dict, serialized_type_name="torch.fx.immutable_collections.immutable_dict"
+    immutable_dict,
+    _flatten_dict,
+    _unflatten_dict,
+    serialized_type_name="torch.fx.immutable_collections.immutable_dict",
+    flatten_with_keys_fn=pytree._dict_flatten_with_keys,
 )
 
 adopt(globals())

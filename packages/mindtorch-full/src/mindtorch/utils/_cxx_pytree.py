@@ -6,11 +6,13 @@ Types that are registered with `torch.utils._pytree` are nodes here as well. Dic
 from __future__ import annotations
 
 import functools
+import sys
 import types
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
+import mindtorch
 from mindtorch._naming import adopt
 from mindtorch.torch_version import TorchVersion
 from mindtorch.utils import _pytree as python_pytree
@@ -45,55 +47,58 @@ if optree is None or not python_pytree._cxx_pytree_exists:
         "dependency of PyTorch. To use it, please upgrade your optree package via `python3 -m pip install --upgrade optree`"
     )
 
-__all__ = [
-    "Context",
-    "DumpableContext",
-    "FlattenFn",
-    "FromDumpableContextFn",
-    "LeafSpec",
+__all__ = [  # noqa: RUF022 (in the order that torch has)
     "PyTree",
-    "PyTreeSpec",
-    "ToDumpableContextFn",
-    "TreeSpec",
+    "Context",
+    "FlattenFn",
     "UnflattenFn",
+    "DumpableContext",
+    "ToDumpableContextFn",
+    "FromDumpableContextFn",
+    "PyTreeSpec",
+    "TreeSpec",
+    "LeafSpec",
+    "keystr",
+    "key_get",
+    "register_pytree_node",
+    "tree_is_leaf",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_unflatten",
+    "tree_iter",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_structure",
+    "tree_map",
+    "tree_map_with_path",
+    "tree_map_",
+    "tree_map_only",
+    "tree_map_only_",
+    "tree_all",
+    "tree_any",
+    "tree_all_only",
+    "tree_any_only",
+    "treespec_dumps",
+    "treespec_loads",
+    "treespec_pprint",
     "is_namedtuple",
     "is_namedtuple_class",
     "is_namedtuple_instance",
     "is_structseq",
     "is_structseq_class",
     "is_structseq_instance",
-    "key_get",
-    "keystr",
-    "register_pytree_node",
-    "tree_all",
-    "tree_all_only",
-    "tree_any",
-    "tree_any_only",
-    "tree_flatten",
-    "tree_flatten_with_path",
-    "tree_is_leaf",
-    "tree_iter",
-    "tree_leaves",
-    "tree_leaves_with_path",
-    "tree_map",
-    "tree_map_",
-    "tree_map_only",
-    "tree_map_only_",
-    "tree_map_with_path",
-    "tree_structure",
-    "tree_unflatten",
-    "treespec_dumps",
-    "treespec_loads",
-    "treespec_pprint",
 ]
 
 TreeSpec: TypeAlias = PyTreeSpec
 LeafPredicate = Callable[[PyTree], bool] | None
-_PLACE: Any = {"none_is_leaf": True, "namespace": "torch"}
+_NAMESPACE = "mindtorch" if sys.modules.get("torch") not in (None, mindtorch) else "torch"
+"""Where optree keeps our types: not among those of a PyTorch in the same process, which would refuse them."""
+_PLACE: Any = {"none_is_leaf": True, "namespace": _NAMESPACE}
 """What is asked of optree in every call: None is a leaf, and types are looked for among those registered here."""
 _KEYS = "KeyPaths are not yet supported in cxx_pytree."
 
-optree.dict_insertion_ordered(True, namespace="torch").__enter__()  # for as long as the process runs
+_ordered = optree.dict_insertion_ordered(True, namespace=_NAMESPACE)
+_ordered.__enter__()  # for as long as the process runs: it ends when the object goes
 python_pytree._optree_version = TorchVersion(optree.__version__)
 
 
@@ -106,7 +111,7 @@ def _private_register_pytree_node(
     """Tell optree of a type, whose spec is written down by `torch.utils._pytree`."""
     if not optree.is_structseq_class(cls):  # these are nodes for optree by themselves
         optree.register_pytree_node(
-            cls, flatten_fn, lambda context, leaves: unflatten_fn(leaves, context), namespace="torch"
+            cls, flatten_fn, lambda context, leaves: unflatten_fn(leaves, context), namespace=_NAMESPACE
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -60,6 +61,10 @@ def register_node(
 ) -> None:
     """Enter a type into the tables, whether or not it is there already."""
     with _LOCK:
+        if cls in SUPPORTED_NODES:
+            warnings.warn(
+                f"{cls} is already registered as pytree node. Overwriting the previous registration.", stacklevel=2
+            )
         SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
         if (to_dumpable_context is None) ^ (from_dumpable_context is None):
             raise ValueError(
