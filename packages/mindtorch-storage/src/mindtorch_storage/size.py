@@ -74,9 +74,11 @@ def _converted(items: tuple[Any, ...], first: int) -> list[int]:
     converted = list(items)
     for position in range(first, len(items)):
         item = items[position]
-        if isinstance(item, float | complex) or not hasattr(item, "__index__"):
-            raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type(item).__name__}')")
-        converted[position] = operator.index(item)
+        try:
+            converted[position] = operator.index(item)
+        except Exception:  # noqa: BLE001 - whatever an object's __index__ raises, torch says this
+            name = type(item).__name__
+            raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{name}')") from None
     if any(not _LOWEST <= item <= _LARGEST for item in converted):
         raise ValueError("Overflow when unpacking long long")
     return converted

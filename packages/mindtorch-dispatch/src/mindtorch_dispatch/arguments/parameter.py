@@ -247,7 +247,7 @@ def _number(parameter: Parameter, value: TensorOrScalar) -> Any:
         # A Tensor parameter that also takes numbers gets the tensor itself.
         return value if parameter.kind == "Tensor" else Converted(read_number(value), True)
     kind = type(value)
-    if kind is int and value not in INT64:
+    if type(value) is int and value not in INT64:
         if parameter.kind == "float":
             return Converted(float(value))
         check_scalar(value)

@@ -58,7 +58,8 @@ def _triangle_of(upper: bool) -> MetaRule:
         below = triangle_sizes(row, col, offset - 1 if upper else offset)
         count = row * col - below if upper else below
         spec = Spec.of(dtype or int64, device or get_default_device(), (2, count))
-        return Outputs(spec, values=(row, col, offset))
+        # A diagonal beyond a corner is any of those there; kernels count from it.
+        return Outputs(spec, values=(row, col, max(-row - 1, min(offset, col + 1))))
 
     return rule
 

@@ -272,6 +272,13 @@ t.tensor([1.5]).round(decimals=2**31)
 t.tensor([1.5]).round(decimals=-400)
 """
 CAST = """
+t.Size([t.ones(1)])
+t.Size([t.ones(2).long()])
+t.Size([t.tensor([2]), np.int64(3), True])
+t.Size([2.5])
+class S: __index__ = lambda self: 1 // 0; t.Size([2, S()])
+t.tril_indices(4, 1, 2**62)
+t.triu_indices(4, 2, -2**62)
 t.ops.aten.linalg_lu_factor_ex.default(t.eye(2), check_errors=np.array([1., 2.]))
 t.ops.aten.linalg_lu_factor_ex.default(t.eye(2), check_errors=t.tensor(1.)).info
 t.ops.aten.sum.dim_IntList(t.ones(3), np.int64(0))

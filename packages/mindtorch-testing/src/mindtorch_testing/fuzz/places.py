@@ -20,6 +20,7 @@ from mindtorch_testing.fuzz.sides import Program
 
 NAMES = re.compile(r"\b\w+\(\)|'[^']*'|\b[A-Z]\w+|\b_?[a-z]+(_[a-z0-9]+)+")
 """Of functions, arguments and types, in an error's text."""
+Items = tuple[tuple[Param, arguments.Value], ...]
 TRIES = 20
 """Calls drawn for an entry point until torch answers one."""
 VALUES = (
@@ -94,12 +95,18 @@ def plain(call: Call) -> Call:
     return replace(call, entry=replace(call.entry, style=style), given=given, extra="", backward=False)
 
 
+def with_each_value(items: Items) -> Iterator[Items]:
+    """Give the arguments with each value in place of each of them."""
+    for index, (param, _) in enumerate(items):
+        for value in VALUES:
+            yield (*items[:index], (param, value), *items[index + 1 :])
+
+
 def replaced(call: Call) -> Iterator[Call]:
     """Give the call with each value at each place, and with each after the last and by a name that is not known."""
-    for part in ("inputs", "given"):
-        items: tuple[tuple[Param, arguments.Value], ...] = getattr(call, part)
-        for index, (param, _) in enumerate(items):
-            for value in VALUES:
-                yield replace(call, **{part: (*items[:index], (param, value), *items[index + 1 :])})
+    for items in with_each_value(call.inputs):
+        yield replace(call, inputs=items)
+    for items in with_each_value(call.given):
+        yield replace(call, given=items)
     for value in VALUES[::6]:
         yield replace(call, extra=f"wrong={value}")
