@@ -90,15 +90,19 @@ class Library:
         return ctypes.CFUNCTYPE(ctypes.c_int32, *types)(self._guarded(lambda *a: self._plan(name, a), INNER))
 
     def _guarded(self, fn: Callable[..., int], failed: int) -> Callable[..., int]:
-        """Return `fn` with its errors as codes: no exception may pass the C boundary."""
+        """Return `fn` with its errors as codes: no exception may pass the C boundary.
+
+        The process's last calls come when the names of this module are gone.
+        """
+        device_fault, errors = DeviceFault, _ERRORS
 
         def call(*arguments: object) -> int:
             try:
                 return fn(*arguments)
-            except DeviceFault as fault:
+            except device_fault as fault:
                 self.machine.thread.message = fault.text
                 return fault.code
-            except _ERRORS as error:
+            except errors as error:
                 self.machine.thread.message = f"EZ9999: {type(error).__name__}: {error}"
                 return failed
 
