@@ -25,10 +25,10 @@ size_t place(const void* given, size_t count) {
 
 template <bool least, typename T>
 void places(const void* in, ptrdiff_t step, size_t rows, size_t width, long long* into) {
-    using V = Vector<T>;
+    using V = typename Register<T>::Of;
     using Whole = typename Vectors<T>::Whole;
-    using I = typename Vectors<T>::Index;
-    constexpr size_t W = WIDTH<T>;
+    using I = typename Register<Whole>::Of;
+    constexpr size_t W = VECTOR_BYTES / sizeof(T);
     size_t j = 0;
     for (; j + W <= width; j += W) {
         V best = load<V>(at<T>(in, step, 0) + j);

@@ -3,6 +3,7 @@
 
 #include "kernels/reduce.h"
 #include "simd/shuffle.h"
+#include "simd/vector_width.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,6 +79,30 @@ INLINE Vector<float> load<Vector<float>, BFloat16>(const BFloat16* from) {
     return (Vector<float>)(__builtin_convertvector(narrow, Bits) << 16);
 }
 
+// As many elements as a register has room for.
+template <typename T>
+struct Register {
+    typedef T Of __attribute__((vector_size(VECTOR_BYTES)));
+};
+
+// What `choose` makes of vectors, a register at a time: GCC makes the conditions of wider ones element by element.
+template <typename V, typename Choose>
+INLINE V by_registers(const V& a, const V& b, const Choose& choose) {
+    if constexpr (sizeof(V) <= VECTOR_BYTES) {
+        return choose(a, b);
+    } else {
+        using Part = typename Register<__typeof__(V{}[0] + V{}[0])>::Of;
+        constexpr size_t PARTS = sizeof(V) / sizeof(Part);
+        Part first[PARTS], second[PARTS];
+        memcpy(first, &a, sizeof first);
+        memcpy(second, &b, sizeof second);
+        for (size_t i = 0; i < PARTS; i++) first[i] = choose(first[i], second[i]);
+        V made;
+        memcpy(&made, first, sizeof made);
+        return made;
+    }
+}
+
 // step(a, x): with one more element; combine(a, b): of two parts. V is a vector or an element.
 struct Sum {
     template <typename V>
@@ -128,13 +153,13 @@ constexpr unsigned char HIGHEST<unsigned char> = 255;
 struct Above {
     template <typename V>
     static INLINE V combine(V a, V b) {
-        return b > a ? b : a;
+        return by_registers(a, b, [](const auto& x, const auto& y) { return y > x ? y : x; });
     }
 };
 struct Below {
     template <typename V>
     static INLINE V combine(V a, V b) {
-        return b < a ? b : a;
+        return by_registers(a, b, [](const auto& x, const auto& y) { return y < x ? y : x; });
     }
 };
 
@@ -142,8 +167,10 @@ struct Greatest {
     using WithoutNan = Above;
     template <typename V>
     static INLINE V step(V a, V x) {
-        const V greater = x > a ? x : a;  // of a nan, the other stays
-        return x != x ? x : greater;
+        return by_registers(a, x, [](const auto& kept, const auto& next) {
+            const auto greater = next > kept ? next : kept;  // of a nan, the other stays
+            return next != next ? next : greater;
+        });
     }
     template <typename V>
     static INLINE V combine(V a, V b) {
@@ -158,8 +185,10 @@ struct Least {
     using WithoutNan = Below;
     template <typename V>
     static INLINE V step(V a, V x) {
-        const V less = x < a ? x : a;
-        return x != x ? x : less;
+        return by_registers(a, x, [](const auto& kept, const auto& next) {
+            const auto less = next < kept ? next : kept;
+            return next != next ? next : less;
+        });
     }
     template <typename V>
     static INLINE V combine(V a, V b) {
@@ -174,13 +203,13 @@ struct Least {
 struct NumberSum : Sum {
     template <typename V>
     static INLINE V step(V a, V x) {
-        return x == x ? a + x : a;
+        return by_registers(a, x, [](const auto& sum, const auto& next) { return next == next ? sum + next : sum; });
     }
 };
 struct AbsoluteSum : Sum {
     template <typename V>
     static INLINE V step(V a, V x) {
-        return a + (x < 0 ? -x : x);
+        return by_registers(a, x, [](const auto& sum, const auto& next) { return sum + (next < 0 ? -next : next); });
     }
 };
 struct SquareSum : Sum {
