@@ -46,12 +46,19 @@ FUNCTION(Tanh, tanh(x))
 FUNCTION(Erf, erf(x))
 FUNCTION(Sigmoid, 1.0f / (1.0f + exp(-x)))
 
+// The power of two is taken by what has few bits, so that whole logarithms come out whole, and what is left of it.
 template <int base>
 struct LogTo : NoNumbers {
     using NoNumbers::NoNumbers;
     INLINE Floats operator()(const Floats& x) const {
-        constexpr double factor = base == 2 ? 1.44269504088896340736 : 0.43429448190325182765;
-        return log_limits(x, through_double(x, [](const Doubles& value) { return double_log<false>(value) * factor; }));
+        constexpr float factor = base == 2 ? 1.44269504088896340736f : 0.43429448190325182765f;
+        constexpr float most = base == 2 ? 1.0f : 0.30078125f, rest = base == 2 ? 0.0f : 2.48745663981195213739e-4f;
+        const Ints tiny = x < 1.17549435e-38f;
+        const Floats u = tiny ? x * 8388608.0f : x;
+        const Ints above = (bits(u) - 0x3f3504f3) >> 23;  // from sqrt(0.5)
+        const Floats f = (Floats)(bits(u) - (above << 23)) - 1.0f;
+        const Floats n = __builtin_convertvector(tiny ? above - 23 : above, Floats);
+        return log_limits(x, n * most + (log_of(Ints{}, f) * factor + n * rest));
     }
 };
 

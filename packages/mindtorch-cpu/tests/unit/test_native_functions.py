@@ -36,6 +36,22 @@ def test_within_two_units(row):
         assert ulps(out, FUNCTIONS[row](numbers.astype(np.float64))) <= (3.0 if row == "sigmoid" else 2.0)
 
 
+@pytest.mark.parametrize(("row", "base"), [("log2", 2), ("log10", 10)])
+def test_logarithms_to_a_base(row, base):
+    exact = {"log2": np.log2, "log10": np.log10}[row]
+    near = np.nextafter(np.float32(1), np.float32([0, 2]))
+    numbers = [np.exp(normal(40_000, 1, 20.0)), 1 + normal(40_000, 2, 0.1), 1 + normal(40_000, 3, 1e-4), near]
+    for some in numbers:
+        some = np.maximum(some.astype(np.float32), np.float32(1e-42))
+        out = np.empty_like(some)
+        kernel(row)(out, some)
+        assert ulps(out, exact(some.astype(np.float64))) <= 2.0
+    powers = np.float32(base) ** np.arange(0, 125 if base == 2 else 11, dtype=np.float32)
+    out = np.empty_like(powers)
+    kernel(row)(out, powers)
+    np.testing.assert_array_equal(out, np.arange(powers.size))
+
+
 @pytest.mark.parametrize("row", ["sin", "cos"])
 def test_angles_near_whole_quarters_and_beside_long_ones(row):
     quarters = (np.arange(-2600, 2600) * (np.pi / 2)).astype(np.float32)
