@@ -3,6 +3,8 @@
 #include "kernels/elementwise.h"
 #include "parallel.h"
 
+#include <string.h>
+
 namespace mindtorch {
 
 namespace {
@@ -12,6 +14,25 @@ constexpr size_t SHORT = 32;    // rows shorter than this are made dense several
 constexpr size_t TILE = 16;     // rows of a tile
 
 size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+// Rows of so many bytes, dense and `step` apart, as one piece of memory; null for what is no short row's size.
+using CopyRows = void (*)(char* to, const char* from, ptrdiff_t step, size_t rows);
+
+template <size_t BYTES>
+void copy_rows(char* to, const char* from, ptrdiff_t step, size_t rows) {
+    for (size_t i = 0; i < rows; i++) memcpy(to + i * BYTES, from + step * static_cast<ptrdiff_t>(i), BYTES);
+}
+
+CopyRows copy_of_rows(size_t bytes) {
+    switch (bytes) {
+        case 8: return copy_rows<8>;
+        case 12: return copy_rows<12>;
+        case 16: return copy_rows<16>;
+        case 24: return copy_rows<24>;
+        case 32: return copy_rows<32>;
+        default: return nullptr;
+    }
+}
 
 }  // namespace
 
@@ -70,18 +91,27 @@ const char* Elementwise::gather(const Operand& operand, char* buffer, size_t fro
     const int inner = ndim_ - 1;
     const ptrdiff_t step = operand.steps[inner];
     const size_t size = item_size(operand.kind), row = extents_[inner], rows = inner > 0 ? extents_[inner - 1] : 1;
+    const bool is_dense = is_plain(operand.stored) && step == static_cast<ptrdiff_t>(size);
+    const CopyRows copy = is_dense && inner > 0 ? copy_of_rows(row * size) : nullptr;
     size_t above = from / row % rows;
     first -= step * static_cast<ptrdiff_t>(row - left);  // the row's start
     for (char* to = buffer;;) {
-        const size_t taken = count < left ? count : left;
-        load(to, first + step * static_cast<ptrdiff_t>(row - left), step, taken);
+        size_t taken = count < left ? count : left, passed = 1;
+        if (copy != nullptr && left == row && count >= row) {
+            passed = least(rows - above, count / row);
+            taken = passed * row;
+            copy(to, first, operand.steps[inner - 1], passed);
+        } else {
+            load(to, first + step * static_cast<ptrdiff_t>(row - left), step, taken);
+        }
         to += taken * size;
         count -= taken;
         from += taken;
         if (count == 0) return buffer;
         left = row;
-        if (++above < rows) {
-            first += operand.steps[inner - 1];
+        above += passed;
+        if (above < rows) {
+            first += operand.steps[inner - 1] * static_cast<ptrdiff_t>(passed);
         } else {
             above = 0;
             first = operand.data + place(operand, from, left);

@@ -354,3 +354,14 @@ def test_halves_are_computed_with_as_floats(row, threads):
             expected = np.zeros(a.shape, np.bool_ if row in TRUTHS else np.float32)
             kernel(row)(expected, *wide)
             np.testing.assert_array_equal(made, expected.astype(out))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 6, 8])
+def test_short_rows_that_repeat(dtype, width, threads):
+    first, second = numbers((70, 9), dtype), numbers((61, 9), dtype, 1)
+    rows = first[:, None, :width], second[None, :, 1 : 1 + width]
+    agree("maximum", rows, (70, 61, width), dtype)
+    agree("eq.Tensor", (rows[0], first[:61][None, :, :width]), (70, 61, width), np.bool_)
+    backwards = rows[0], second[None, ::-1, :width]
+    agree("minimum", backwards, (70, 61, width), dtype)
