@@ -70,7 +70,7 @@ def fingerprint(value: Any, depth: int = 32) -> Any:
         return (kind, value)
     if kind is Device:
         return (kind, resolve(value) if value.type in array_types else value)
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not overrides.overrides_as_tuple(kind):
         return (tuple, *[fingerprint(item, depth - 1) for item in value])
     if kind in opaque_types:
         return kind

@@ -43,6 +43,24 @@ def test_fields_are_those_of_torch():
         assert [r.name for r in ours.returns] == [r.name for r in schema.returns]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a::f(Tensor! out) -> ()",
+        "a::f.out(Tensor A, Tensor! out) -> Tensor!",
+        "a::f(Tensor![] x, Tensor(a!) y) -> Tensor(a!)",
+        "a::f(Tensor!? x, str s='a !') -> (Tensor!, Tensor!)",
+        "a::f(int! n, Tensor ! x) -> Tensor(a -> *)",
+    ],
+)
+def test_a_write_that_names_no_set_gets_one_of_its_own(text):
+    ours, theirs = parse_schema(text, strict=True), torch._C.parse_schema(text)
+    assert str(ours) == str(theirs)
+    assert [a.is_write for a in ours.arguments] == [
+        bool(a.alias_info and a.alias_info.is_write) for a in theirs.arguments
+    ]
+
+
 # In-place operators that write more than their first argument.
 _WRITE_SEVERAL = ("_fused_", "_amp_")
 

@@ -52,13 +52,22 @@ EXPRESSIONS = [
     "T.numa.binding.NumaOptions()",
     "T.jit._recursive.concrete_type_store.type_store.pop(T.nn.Bilinear, None)",
     "T._C._distributed_rpc._is_current_rpc_agent_set(), T._C._distributed_c10d.Reducer.__name__",
+    "[getattr(T._C, '_has_' + n) for n in 'cuda cudnn cusparselt eigen_sparse kleidiai magma mkldnn_acl mps xpu'.split()]",
+    "type(T.jit._state._enabled).__name__, type(T.jit._state._script_classes).__name__",
     "T.sparse_coo_tensor(size=(2, 3)), T.sparse_coo_tensor(size=(2,), dtype=T.float64, requires_grad=True)",
     "T.sparse_coo_tensor((2, 3))",
     "T.sparse_coo_tensor()",
     "type(T.nested._internal.nested_tensor._tensor_symint_registry).__name__",
     "isinstance(T.ones(1), T.nested._internal.nested_tensor.NestedTensor)",
 ]
-MODULES = ("export", "numa.binding", "jit._recursive", "_subclasses.meta_utils", "nested._internal.nested_tensor")
+MODULES = (
+    "export",
+    "numa.binding",
+    "jit._recursive",
+    "jit._state",
+    "_subclasses.meta_utils",
+    "nested._internal.nested_tensor",
+)
 
 
 def outcome(T, expression):

@@ -1,7 +1,7 @@
 """`torch.overrides` on both sides: who is asked, in which order, and what is said when none answers."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -243,3 +243,33 @@ def test_a_mode_sees_the_call_as_it_was_written(make: Callable[[Any], Any]) -> N
         return calls
 
     assert seen(mt) == seen(torch) != []
+
+
+class Scaled(NamedTuple):
+    value: Any
+    scale: float
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        inner = [one.value if isinstance(one, cls) else one for one in args]
+        named = {name: one.value if isinstance(one, cls) else one for name, one in (kwargs or {}).items()}
+        return func.__name__, [one.__name__ for one in types], func(*inner, **named).tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda T, w: T.nn.functional.linear(T.ones(2, 3), w),
+        lambda T, w: T.add(T.ones(4, 3), w),
+        lambda T, w: T.add(w, 1),
+        lambda T, w: T.ones(4, 3) * w,
+        lambda T, w: T.ones(4, 3).sub_(w),
+        lambda T, w: T.nn.functional.relu(w),
+        lambda T, w: T.sum(w),
+        lambda T, w: T.nn.functional.pad(w, (1, 1)),
+        lambda T, w: T.flatten(w, 1),
+    ],
+)
+def test_a_named_tuple_that_overrides_functions_is_asked_as_a_tensor_is(call):
+    weights = [Scaled(T.arange(12.0).reshape(4, 3), 2.0) for T in (mt, torch)]
+    assert call(mt, weights[0]) == call(torch, weights[1])

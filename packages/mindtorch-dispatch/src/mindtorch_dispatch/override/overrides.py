@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch_storage.size import Size
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..frames import frames_to_caller
@@ -18,7 +19,7 @@ def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
     types: list[type] = []
     for value in values:
-        for item in value if isinstance(value, (list, tuple)) else (value,):
+        for item in value if isinstance(value, (list, tuple)) and not overrides_as_tuple(type(value)) else (value,):
             kind = type(item)
             if kind in DULL or kind in types or not _overrides(kind):
                 continue
@@ -30,6 +31,11 @@ def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
 
 DULL = frozenset((int, float, bool, str, complex, type(None)))
 """Types of arguments that never override and hold nothing that does, as most have."""
+
+
+def overrides_as_tuple(kind: type) -> bool:
+    """Return whether a type of tuples stands for a tensor, as named tuples of a tensor and what goes with it do."""
+    return kind is not tuple and kind is not list and kind is not Size and hasattr(kind, "__torch_function__")
 
 
 def overriding(value: object) -> bool:
@@ -203,7 +209,7 @@ def has_stranger(values: Sequence[Any], depth: int = 2) -> bool:
     """
     return any(
         depth > 0 and has_stranger(value, depth - 1)
-        if isinstance(value, (list, tuple))
+        if isinstance(value, (list, tuple)) and not overrides_as_tuple(type(value))
         else hasattr(type(value), "__torch_function__") and not isinstance(value, TensorBase)
         for value in values
     )

@@ -217,7 +217,7 @@ class _Walker:
                 optional = True
             elif self.kind == "(":
                 self.alias()
-            else:
+            elif not self.take("!"):
                 return name, is_list, size, optional
 
     def parameters(self, name: str) -> None:

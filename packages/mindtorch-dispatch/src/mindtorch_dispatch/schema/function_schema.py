@@ -125,7 +125,7 @@ class AliasInfo(_ReadOnly):
 
     def __init__(self, alias: Alias, of_items: bool) -> None:
         object.__setattr__(self, "before_set", set() if of_items else set(alias.before.split("|")))
-        object.__setattr__(self, "after_set", set() if of_items else set(alias.after.split("|")))
+        object.__setattr__(self, "after_set", set() if of_items or not alias.after else set(alias.after.split("|")))
         object.__setattr__(self, "is_write", alias.is_write)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from .diagnosis import diagnose, is_known_type
@@ -34,6 +35,11 @@ _TYPE = re.compile(r"([\w.]+(?:\((?:[^()]|\([^()]*\))*\))?|\((?:[^()]|\([^()]*\)
 _NAME = re.compile(r"\s+(\w+)\s*(?:=\s*(.*\S)\s*)?", re.S)
 _SUFFIX = re.compile(r"\?|\[(\d*)\]|\(([^()]*)\)")
 _ALIAS = re.compile(r"\s*(\*|\w+(?:\|\w+)*)\s*(!?)\s*(?:->\s*(\*|\w+(?:\|\w+)*)\s*)?")
+_FRESH = re.compile(r"(\$\d+)! -> ")
+# A quoted default, a set with a name, and a write that names none: `Tensor! out`.
+_UNNAMED = re.compile(
+    r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?<=[\w\]?])\(\s*[\w|*]+\s*!?\s*(?:->\s*[\w|*]+\s*)?\))|(?<=[\w\]?])\s*!"""
+)
 _CONTAINERS = ("Dict", "Future", "Await", "RRef", "Union")
 
 
@@ -49,7 +55,16 @@ def parse_schema(text: str, namespace: str = "aten", *, strict: bool = False) ->
         return _parse(text, namespace)
     except SchemaError as error:
         _raise_diagnosis(text, error)
-        raise
+        named = _with_fresh_sets(text)
+        if named == text:
+            raise
+        return _parse(named, namespace)
+
+
+def _with_fresh_sets(text: str) -> str:
+    """The text with a set of its own, `$0`, `$1`, for each write that names none: `Tensor($0! -> ) out`."""
+    number = count()
+    return _UNNAMED.sub(lambda found: found.group(1) or f"(${next(number)}! -> )", text)
 
 
 def _raise_diagnosis(text: str, error: SchemaError | None) -> None:
@@ -181,6 +196,9 @@ def _type(text: str) -> tuple[Type, Alias | None]:
 
 
 def _alias(text: str, on_list: bool) -> Alias:
+    fresh = _FRESH.fullmatch(text)
+    if fresh is not None:
+        return Alias(fresh.group(1), "", True, on_list)
     match = _ALIAS.fullmatch(text)
     if match is None:
         raise SchemaError(f"expected an alias annotation such as (a!), got ({text})")

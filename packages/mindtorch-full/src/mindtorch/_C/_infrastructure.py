@@ -35,6 +35,16 @@ __all__ = [
     "_get_sdp_priority_order",
     "_get_torch_function_state",
     "_get_warnAlways",
+    "_has_cuda",
+    "_has_cudnn",
+    "_has_cusparselt",
+    "_has_eigen_sparse",
+    "_has_kleidiai",
+    "_has_magma",
+    "_has_mkldnn",
+    "_has_mkldnn_acl",
+    "_has_mps",
+    "_has_xpu",
     "_is_cached_tensor",
     "_is_key_in_tls",
     "_jit_set_num_profiled_runs",
@@ -69,6 +79,8 @@ _get_overrideable_sdp_enabled, _set_sdp_use_overrideable = _sdp.overrideable_sdp
 _get_sdp_priority_order, _set_sdp_priority_order = _sdp.sdp_priority_order, _sdp.set_sdp_priority_order
 _get_warnAlways, _set_warnAlways = is_warn_always_enabled, set_warn_always
 has_lapack = has_mkl = has_openmp = has_spectral = True
+_has_cuda = _has_cudnn = _has_cusparselt = _has_eigen_sparse = _has_kleidiai = _has_magma = _has_mps = _has_xpu = False
+_has_mkldnn = _has_mkldnn_acl = False
 _get_cpu_capability = get_cpu_capability
 
 
