@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="oracle")
 
 import mindtorch  # noqa: E402
+from mindtorch_dispatch.decomp.quantized import linear_dynamic  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -49,6 +50,27 @@ def test_wide_layers_add_up_exactly(features):
         made = module.ao.quantization.quantize_dynamic(model, dtype=module.qint8)
         found.append(made(module.tensor(values)).detach().numpy())
     assert np.array_equal(*found)
+
+
+def test_what_the_product_is_composed_of_has_its_bits():
+    layer = quantized(mindtorch)[0]
+    values = mindtorch.tensor(np.random.default_rng(9).normal(size=(6, 17)).astype(np.float32))
+    panels, sums = layer._packed_params.panels()
+    weight = layer.weight()
+    composed = linear_dynamic(values, panels, sums, layer.bias().detach(), 9, weight.q_scale(), weight.q_zero_point())
+    assert np.array_equal(composed.numpy(), layer(values).detach().numpy())
+
+
+@pytest.mark.parametrize("shape", [(17,), (3, 16), ()])
+def test_refused_inputs(shape):
+    found = []
+    for module in (mindtorch, torch):
+        with pytest.raises(RuntimeError) as refused:
+            quantized(module)[0](module.zeros(shape))
+        found.append(str(refused.value))
+    assert found[0] == found[1]
+    with pytest.raises(RuntimeError, match="expected scalar type Float but found Double"):
+        quantized(mindtorch)[0](mindtorch.zeros(3, 17, dtype=mindtorch.float64))
 
 
 def test_state_dicts_have_the_names_of_torch():

@@ -10,7 +10,7 @@ from mindtorch_storage.quantized import INTEGERS, PACKED, PER_TENSOR, Quantizer
 
 from ..call import aten
 from ..meta.checks import check
-from ..quantized.rounding import check_parameters, quantize, quantize_channels, single
+from ..quantized.rounding import check_parameters, levels, quantize, quantize_channels, single
 from ..quantized.rounding import dequantize as numbers_of
 from ..quantized.tensors import (
     checked,
@@ -109,6 +109,30 @@ def quantize_dynamic(self: Tensor, dtype: Dtype, reduce_range: bool) -> Any:
     )
     scale, zero_point = range_of(self, reduce_range, dtype)
     return quantize_per_tensor(self, scale, zero_point, dtype)
+
+
+def linear_dynamic(
+    input: Tensor,
+    weight: Tensor,
+    sums: Tensor,
+    bias: Tensor | None,
+    out_features: int,
+    scale: float,
+    zero_point: int,
+) -> Any:
+    """Rows, rounded by the range of all of them, times a packed weight, on devices that have no kernel for it."""
+    panels, words, columns, word = weight.shape
+    rows = aten.reshape(aten.permute(weight, [0, 2, 1, 3]), [panels * columns, words * word])
+    rows = aten.slice(aten.slice(rows, 0, 0, out_features), 1, 0, input.shape[-1])
+    own_scale, own_zero = range_of(input, True)
+    whole = aten.matmul(
+        aten.sub(levels(input, own_scale, own_zero, quint8), float(own_zero)),
+        aten.t(aten.sub(aten._to_copy(rows, dtype=float64), float(zero_point))),
+    )
+    summed = aten._to_copy(aten._to_copy(whole, dtype=float32), dtype=float64)
+    exact = aten.mul(summed, single(single(own_scale) * single(scale)))
+    shifted = exact if bias is None else aten.add(exact, aten._to_copy(bias, dtype=float64))
+    return aten._to_copy(shifted, dtype=float32)
 
 
 def _of_channels(scales: Tensor, zero_points: Tensor, axis: int) -> Quantizer:

@@ -87,5 +87,8 @@ op(
     "quantized::_linear_dynamic(Tensor input, Tensor weight, Tensor sums, Tensor? bias, int out_features, float scale, "
     "int zero_point) -> Tensor",
     rules.linear_dynamic,
+    composite=composed.linear_dynamic,
+    inplace=False,
+    out=False,
     variants="",
 )
