@@ -56,6 +56,33 @@ def check_driver(file: Path = DRIVER) -> Check:
     return Check("driver", OK if version else WARNING, version, None if version else f"no Version in {file}")
 
 
+def check_driver_fits(
+    environment: Mapping[str, str] = os.environ, folder: Path = loader.INSTALL_FOLDER, file: Path = DRIVER
+) -> Check:
+    """Whether the driver's parts are as new as the parts of the CANN that would be loaded need them."""
+    has = version_info(file)
+    roots = list(loader.cann_roots(environment, folder))
+    if not has or not roots:
+        return Check("driver for CANN", WARNING, None, "the driver or CANN is not there to tell what fits")
+    told, old = 0, []
+    for info in sorted(roots[0].glob("*/version.info")):
+        for name, needed in version_info(info).items():
+            part = re.fullmatch(r"required_driver_(\w+)_version", name)
+            found = has.get(f"{part.group(1)}_version") if part else None
+            if part is None or found is None:
+                continue
+            told += 1
+            if _numbers(found) < _numbers(needed):
+                old.append(f"{info.parent.name} needs {part.group(1)} {needed}, the driver has {found}")
+    if old:
+        return Check("driver for CANN", FAILURE, has.get("Version"), f"{'; '.join(old)}: install a newer driver")
+    return Check("driver for CANN", OK, f"{told} of its parts are as new as {roots[0]} needs them")
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
+
+
 def check_cann(environment: Mapping[str, str] = os.environ, folder: Path = loader.INSTALL_FOLDER) -> Check:
     """The CANN installations, each with its version where the layout tells it."""
     roots = list(loader.cann_roots(environment, folder))
@@ -143,6 +170,7 @@ def run_checks(load: bool = False) -> list[Check]:
             check_driver(),
             check_cann(),
             check_one_installation(),
+            check_driver_fits(),
             check_acl(),
             check_library_path(),
         ]

@@ -25,7 +25,8 @@ of its memory, 3 no device; of doctor: 0, or 1 when a step failed; of errors: 0,
 snapshot: 0, or 1 for a file that is none; of report and events: 0. A wrong command line is 2. `health`, `bandwidth` and
 `selftest` open the devices, each in a process of its own; all others open none, so they are safe beside running programs,
 and the command works where nothing is installed. `check` loads no vendor library; `check --load`, `doctor` and `info` do
-so in a process of their own. Every command but bandwidth and selftest answers within ten seconds, whatever the devices do.
+so in a process of their own. Every command answers within ten seconds, whatever the devices do; but bandwidth and selftest
+take longer on devices that answer.
 On a simulated host every command says that it is one.
 """
 

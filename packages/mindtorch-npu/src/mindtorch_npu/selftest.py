@@ -73,7 +73,11 @@ def run() -> dict[str, Any]:
     if not report["devices"]:
         return {**report, "status": 3, "error": "NPU is not available: no Ascend device"}
     report["readings"] = readings.read_all()
-    report["health"] = workers.run("health", 60.0)["devices"]
+    report["health"] = workers.run("health")["devices"]
+    first = report["health"][0]
+    if first["status"] == workers.HUNG:  # the one that would be asked
+        why = f"device {first['device']} is not asked: {first['error']}"
+        return {**report, "chip": None, "answers": {}, "differences": [], "error": why, "status": 2}
     device = ask(None)
     chip = device.get("chip") or FALLBACK_CHIP
     simulated = ask(f"{chip}:1,memory=1GiB")

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from mindtorch_npu import runtime
@@ -70,14 +70,14 @@ class Worker:
             return {"device": self.index, "status": FAILURE, "error": why}
 
 
-def run(what: str, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
-    """Return what trying every device found, all at once and within the limit."""
+def run(what: str, timeout_s: float = TIMEOUT_S, without: Container[int] = ()) -> dict[str, Any]:
+    """Return what trying every device found, but those left out, all at once and within the limit."""
     absence = runtime.unavailable_reason()
     found: dict[str, Any] = {"simulated": loader.simulated(), "devices": [], "error": absence}
     if absence is not None and not indices():
         return found
     deadline = time.monotonic() + timeout_s
-    workers = [Worker(what, index) for index in indices()]
+    workers = [Worker(what, index) for index in indices() if index not in without]
     found["devices"] = [worker.result(deadline, timeout_s) for worker in workers]
     return found
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -44,6 +45,24 @@ def test_a_bad_card_is_named_and_hides_no_other(trouble, name):
     assert (status, found["status"]) == (code, code)
     assert [entry["status"] for entry in found["devices"]] == ["ok", expected]
     assert found["devices"][1]["error"]
+
+
+@pytest.mark.parametrize("name", ["report", "bandwidth", "selftest"])
+def test_commands_that_open_devices_are_not_held_up_by_one_that_hangs(tmp_path, name):
+    output = [] if name == "bandwidth" else ["--output", str(tmp_path / "file")]
+    begin = time.monotonic()
+    status, found = command(name, *output, trouble="hung=0")
+    assert time.monotonic() - begin < 30  # ten seconds where nothing else runs; devices that answer get 60 and 600
+    if name == "report":
+        with tarfile.open(tmp_path / "file") as archive:
+            health = json.load(archive.extractfile("mindtorch-npu-report/health.json"))
+        assert (status, health["devices"][0]["status"]) == (0, "hung")
+    elif name == "bandwidth":
+        assert (status, [entry["status"] for entry in found["devices"]]) == (2, ["hung", "ok"])
+        assert found["devices"][1]["gigabytes_per_second"]
+    else:
+        assert status == 2
+        assert "device 0 is not asked: the device did not answer within" in found["error"]
 
 
 @pytest.mark.parametrize("name", ["check", "info", "doctor", "metrics"])

@@ -226,7 +226,8 @@ def test_fusion_attention_returns_scores_sums_and_dropouts_numbers(npu, device):
 
 def test_fusion_attention_of_bands_and_what_it_refuses(npu):
     inputs = [heads(1, 2, 4, 8 + extra)[..., :8].npu() for extra in range(3)]
-    torch_npu, (out, *_) = fused(inputs, sparse_mode=4, pre_tockens=1, next_tockens=0)
+    corner = mindtorch.ones(4, 4).triu(1).bool().npu()
+    torch_npu, (out, *_) = fused(inputs, sparse_mode=4, pre_tockens=1, next_tockens=0, atten_mask=corner)
     rows, columns = mindtorch.arange(4).unsqueeze(1), mindtorch.arange(4)
     seen = (columns <= rows) & (columns >= rows - 1)
     expected = F.scaled_dot_product_attention(*(x.cpu() for x in inputs), attn_mask=seen, scale=0.5)
@@ -237,7 +238,69 @@ def test_fusion_attention_of_bands_and_what_it_refuses(npu):
     assert mindtorch.allclose(made.detach().cpu(), expected, atol=1e-5)
     made.sum().backward()
     assert float(added.grad.abs().sum()) > 0
-    with pytest.raises(NotImplementedError, match="sparse_mode 7 is not supported"):
+    with pytest.raises(RuntimeError, match="sparse_mode 7 goes with the layout TND alone"):
         fused(inputs, sparse_mode=7)
+    with pytest.raises(RuntimeError, match="sparse_mode 6 needs prefix"):
+        fused(inputs, sparse_mode=6, atten_mask=corner)
     with pytest.raises(NotImplementedError, match="sink is not supported"):
         fused(inputs, sink=mindtorch.ones(2).npu())
+
+
+def test_fusion_attention_of_prefixes(npu):
+    q, k, v = (heads(2, 2, 4, 8 + extra)[..., :8] for extra in range(3))
+    k, v = (mindtorch.cat((x, x.flip(2)), 2)[:, :, :6] for x in (k, v))
+    rows, columns = mindtorch.arange(4).unsqueeze(1), mindtorch.arange(6)
+    prefix = mindtorch.tensor([1, 4]).reshape(2, 1, 1, 1)
+    seen = (columns <= rows + 2) | (columns < prefix)
+    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=0.5)
+    corner = mindtorch.ones(8, 8).triu(1).bool().npu()
+    inputs = [x.npu() for x in (q, k, v)]
+    for options in ({"sparse_mode": 6, "atten_mask": corner}, {"sparse_mode": 5, "atten_mask": (~seen).npu()}):
+        _, (out, *_) = fused(inputs, prefix=[1, 4], **options)
+        assert mindtorch.allclose(out.cpu(), expected, atol=1e-5), options
+    _, (out, *_) = fused(inputs, sparse_mode=3)  # without a mask the mode says nothing
+    assert mindtorch.allclose(out.cpu(), F.scaled_dot_product_attention(q, k, v, scale=0.5), atol=1e-5)
+
+
+@pytest.mark.parametrize(("mode", "at"), [(7, 1), (8, 0)])
+def test_fusion_attention_of_sequences_that_were_cut(npu, mode, at):
+    torch_npu = pytest.importorskip("mindtorch._torch_npu")
+    q, k, v = (heads(1, 2, 8, 8 + extra)[0, ..., :8].transpose(0, 1) for extra in range(3))
+    q = q[:5]
+    parts = ((slice(0, 3), slice(0, 3)), (slice(3, 5), slice(3, 8)))
+    expected = []
+    for place, (r, c) in enumerate(parts):
+        rows, columns = mindtorch.arange(r.stop - r.start).unsqueeze(1), mindtorch.arange(c.stop - c.start)
+        shift = len(columns) - len(rows)
+        if place == at:
+            seen = (columns <= rows + shift - 1) & (columns >= rows + shift - 6)
+        else:
+            seen = columns <= rows + (shift if mode == 7 else 0)
+        given = (x[part].transpose(0, 1) for x, part in ((q, r), (k, c), (v, c)))
+        expected.append(F.scaled_dot_product_attention(*given, attn_mask=seen, scale=0.5).transpose(0, 1))
+    out = torch_npu.npu_fusion_attention(
+        q.npu(), k.npu(), v.npu(), 2, "TND", scale=0.5, atten_mask=mindtorch.ones(8, 8).triu(1).bool().npu(),
+        pre_tockens=6, next_tockens=-1, sparse_mode=mode, actual_seq_qlen=[3, 5], actual_seq_kvlen=[3, 8],
+    )[0]  # fmt: skip
+    whole = mindtorch.cat(expected)
+    seen = ~whole.isnan()  # a row that sees nothing
+    assert mindtorch.allclose(out.cpu()[seen], whole[seen], atol=1e-5)
+
+
+def test_what_is_added_has_a_gradient_with_dropout(npu):
+    q, k, v = (heads(1, 2, 4, 8 + extra)[..., :8].npu() for extra in range(3))
+    torch_npu = pytest.importorskip("mindtorch._torch_npu")
+    added = heads(1, 2, 4, 4).npu().requires_grad_()
+    options = {"scale": 0.5, "keep_prob": 0.5, "pse": added, "pse_type": 0}
+    out, *_, seed, offset, numels = torch_npu.npu_fusion_attention_v2(q, k, v, 2, "BNSD", **options)
+    out.sum().backward()
+    again = torch_npu.npu_fusion_attention_v2(
+        q, k, v, 2, "BNSD", **options | {"pse": added.detach()}, seed=seed, offset=offset
+    )
+    assert mindtorch.allclose(out.detach(), again[0], atol=1e-5)
+    backward = torch_npu.npu_fusion_attention_grad_v2(
+        q, k, v, mindtorch.ones_like(out), 2, "BNSD", pse=added.detach(), pse_type=0, scale_value=0.5, keep_prob=0.5,
+        seed=seed, offset=offset, numels=numels,
+    )  # fmt: skip
+    assert mindtorch.allclose(backward[3], added.grad, atol=1e-5)
+    assert float(added.grad.sum(-1).abs().max()) < 1e-4  # a row's weights stay one in all

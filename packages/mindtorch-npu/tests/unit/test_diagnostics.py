@@ -32,6 +32,30 @@ def test_driver_version(tmp_path):
     assert checks.check_driver(file).value == "25.0.rc1"
 
 
+@pytest.mark.parametrize(
+    ("needed", "status", "text"),
+    [
+        ("7.35.23", checks.OK, "2 of its parts"),
+        ("7.35.9", checks.OK, "2 of its parts"),
+        ("7.36", checks.FAILURE, "runtime needs ascendhal 7.36, the driver has 7.35.23"),
+    ],
+)
+def test_a_driver_that_is_too_old_for_cann(tmp_path, needed, status, text):
+    driver, root = tmp_path / "driver.info", tmp_path / "cann"
+    for part, line in (
+        ("runtime", f"required_driver_ascendhal_version={needed}"),
+        ("opp", "Version=8.2"),
+        ("fwk", "required_driver_tdt_version=1.0"),
+    ):
+        (root / part).mkdir(parents=True)
+        (root / part / "version.info").write_text(line + "\n")
+    driver.write_text("Version=25.0.rc1\nascendhal_version=7.35.23\ntdt_version=1.0\n")
+    found = checks.check_driver_fits({"ASCEND_HOME_PATH": str(root)}, tmp_path / "none", driver)
+    assert found.status == status
+    assert text in (found.why or found.value)
+    assert checks.check_driver_fits({}, tmp_path / "none", driver).status == checks.WARNING
+
+
 def test_stub_libraries_are_a_warning():
     check = checks.check_library_path({"LD_LIBRARY_PATH": "/a/lib64:/b/runtime/lib64/stub/"})
     assert check.status == checks.WARNING

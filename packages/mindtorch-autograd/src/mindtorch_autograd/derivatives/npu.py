@@ -94,6 +94,19 @@ def attention(
     return first, second, third
 
 
+def grouped_rows(grad: Tensor, weight: Tensor, group_list: Tensor, group_type: int, group_list_type: int) -> Any:
+    """`_npu_grouped_product` for the rows: each group's with its matrix turned."""
+    if group_type == 0:
+        return npu._npu_grouped_product(grad, aten.transpose(weight, 1, 2), group_list, 0, group_list_type)
+    return npu._npu_grouped_product(weight, aten.transpose(grad, 1, 2), group_list, 0, group_list_type)
+
+
+def grouped_matrices(grad: Tensor, x: Tensor, group_list: Tensor, group_type: int, group_list_type: int) -> Any:
+    """`_npu_grouped_product` for the matrices: of each group's rows, or rows again."""
+    return npu._npu_grouped_product(x, grad, group_list, 2 - group_type, group_list_type)
+
+
+derivative("npu::_npu_grouped_product", x=grouped_rows, weight=grouped_matrices)
 derivative("npu::_npu_dropout", self=lambda grad, result1, p: npu.npu_dropout_backward(grad, result1, p), outputs=(0,))
 derivative("npu::npu_dropout_backward", grad_output=dropout_backward)
 derivative("npu::npu_rms_norm", rms_norm, outputs=(0,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
@@ -202,3 +203,20 @@ def attention_backward(
     given = ((aten.matmul(inner, keys), query), (to_key, key), (to_value, value))
     first, second, third = (aten.to(one, like.dtype) for one, like in given)
     return first, second, third
+
+
+def grouped_product(x: Tensor, weight: Tensor, group_list: Tensor, group_type: int, group_list_type: int) -> Any:
+    """`_npu_grouped_product`; rows behind the last group give zeros."""
+    ends = group_list if group_list_type == 0 else aten.cumsum(group_list, 0)
+    places = [0, *ends.tolist()]
+    parts = list(pairwise(places))
+    if group_type == 0:
+        made = [
+            aten.mm(aten.slice(x, 0, begin, end), aten.select(weight, 0, group))
+            for group, (begin, end) in enumerate(parts)
+        ]
+        rest = aten.new_zeros(x, [x.shape[0] - places[-1], weight.shape[2]])
+        return aten.cat([*made, rest])
+    return aten.stack(
+        [aten.mm(aten.t(aten.slice(x, 0, begin, end)), aten.slice(weight, 0, begin, end)) for begin, end in parts]
+    )

@@ -150,3 +150,20 @@ def attention_backward(
 ) -> tuple[Spec, Spec, Spec]:  # fmt: skip
     """`_npu_attention_backward`: as the query, the key and the value."""
     return _packed(query), _packed(key), _packed(value)
+
+
+@meta_rule()
+def grouped_product(x: Spec, weight: Spec, group_list: Spec, group_type: int, group_list_type: int) -> Spec:
+    """`_npu_grouped_product`: rows with a matrix of their group each, or a matrix of each group's rows of both."""
+    check(x.ndim == 2 and group_list.ndim == 1, lambda: "groups are of the rows of a matrix, and said by a vector")
+    if group_type == 0:
+        check(
+            weight.ndim == 3 and x.shape[1] == weight.shape[1] and weight.shape[0] == group_list.shape[0],
+            lambda: f"{group_list.shape[0]} matrices of {x.shape[1]} rows are needed, but got {list(weight.shape)}",
+        )
+        return _packed(x, (x.shape[0], weight.shape[2]))
+    check(
+        weight.ndim == 2 and x.shape[0] == weight.shape[0],
+        lambda: f"two matrices of as many rows are needed, but got {list(x.shape)} and {list(weight.shape)}",
+    )
+    return _packed(x, (group_list.shape[0], x.shape[1], weight.shape[1]))

@@ -51,6 +51,11 @@ _npu(
     composite=composed.rotary_mul_backward,
 )
 _npu(
+    "_npu_grouped_product(Tensor x, Tensor weight, Tensor group_list, int group_type, int group_list_type) -> Tensor",
+    kernel=rules.grouped_product,
+    composite=composed.grouped_product,
+)
+_npu(
     "_npu_dropout_mask(Tensor like, int numels, float p, int? seed=None, int? offset=None, *, "
     "Generator? generator=None) -> Tensor",
     kernel=rules.dropout_mask,

@@ -10,7 +10,8 @@ from mindtorch._ops import ops
 from mindtorch.tensor.tensor import Tensor
 from mindtorch_npu.generator import default_generator
 
-FULL, EVERYTHING, TOP_LEFT, BOTTOM_RIGHT, BAND = range(5)
+FULL, EVERYTHING, TOP_LEFT, BOTTOM_RIGHT, BAND, PREFIX, SHORT_PREFIX, LAST_BAND, FIRST_BAND = range(9)
+"""Modes of masks. From `TOP_LEFT` on, but for `PREFIX`, the mask is a corner of one and the mode says what is hidden."""
 EVERY = 2147483647
 LAYOUTS = ("BSH", "SBH", "BSND", "BNSD", "TND")
 
@@ -31,6 +32,20 @@ class Call:
     add_first: bool = True
     seed: int | None = None
     offset: int = 0
+    prefix: Sequence[int] | None = None
+
+    def check(self, pse: Tensor | None) -> None:
+        """Raise RuntimeError for a mode that does not go with the layout, with `pse`, or without `prefix`."""
+        if not 0 <= self.mode <= FIRST_BAND:
+            raise RuntimeError(f"torch_npu.{self.name}: sparse_mode must be 0 to 8, but got {self.mode}")
+        if self.mode == PREFIX and self.layout == "TND":
+            raise RuntimeError(f"torch_npu.{self.name}: sparse_mode 5 does not go with the layout TND")
+        if self.mode in (LAST_BAND, FIRST_BAND) and (self.layout != "TND" or pse is not None):
+            raise RuntimeError(
+                f"torch_npu.{self.name}: sparse_mode {self.mode} goes with the layout TND alone, without pse"
+            )
+        if self.mode in (PREFIX, SHORT_PREFIX) and not self.prefix:
+            raise RuntimeError(f"torch_npu.{self.name}: sparse_mode {self.mode} needs prefix")
 
     def refuse(self, what: str) -> None:
         """Raise NotImplementedError for what is not computed."""
@@ -59,24 +74,34 @@ def back(x: Tensor, layout: str) -> Tensor:
     return x.permute(2, 0, 1, 3).flatten(2)
 
 
-def hidden(call: Call, mask: Tensor | None, rows: int, columns: int, device: torch.device) -> Tensor | None:
-    """Return which columns a row must not see, None where it sees all."""
-    if call.mode in (FULL, EVERYTHING):
-        if mask is None:
-            if call.mode == EVERYTHING:
-                raise RuntimeError(f"torch_npu.{call.name}: sparse_mode 1 needs atten_mask")
-            return None
+def hidden(
+    call: Call, mask: Tensor | None, rows: int, columns: int, device: torch.device, at: int | None = None
+) -> Tensor | None:
+    """Return which columns a row must not see, None where it sees all: without a mask the mode says nothing.
+
+    `at` is which sequence of the layout TND the rows and columns are of.
+    """
+    if mask is None:
+        return None
+    mode = call.mode
+    if mode in (LAST_BAND, FIRST_BAND):
+        count = len(call.ends[0]) if call.ends else 1
+        rest, place = (BOTTOM_RIGHT, count - 1) if mode == LAST_BAND else (TOP_LEFT, 0)
+        mode = BAND if at == place else rest
+    if mode in (FULL, EVERYTHING, PREFIX):
         found = mask.bool()[..., :rows, :columns]
-        if call.mode == FULL and (call.before < rows or call.after < columns):
+        if mode == FULL and (call.before < rows or call.after < columns):
             found = found | _outside(call.before, call.after, 0, rows, columns, device)
         return found.reshape(*(1,) * (4 - found.dim()), *found.shape) if found.dim() == 3 else found
-    if call.mode == TOP_LEFT:
+    if mode == TOP_LEFT:
         return _outside(EVERY, 0, 0, rows, columns, device)
-    if call.mode in (BOTTOM_RIGHT, BAND):
-        before, after = (EVERY, 0) if call.mode == BOTTOM_RIGHT else (call.before, call.after)
-        return _outside(before, after, columns - rows, rows, columns, device)
-    call.refuse(f"sparse_mode {call.mode}")
-    return None
+    before, after = (call.before, call.after) if mode == BAND else (EVERY, 0)
+    made = _outside(before, after, columns - rows, rows, columns, device)
+    if mode == SHORT_PREFIX and call.prefix:
+        lengths = call.prefix if at is None else call.prefix[at : at + 1]
+        seen = torch.arange(columns, device=device) < torch.tensor(list(lengths), device=device).reshape(-1, 1, 1, 1)
+        return made & ~seen
+    return made
 
 
 def _outside(before: int, after: int, shift: int, rows: int, columns: int, device: torch.device) -> Tensor:
@@ -108,10 +133,11 @@ def drawn(call: Call, like: Tensor, count: int, at: int = 0) -> Tensor | None:
 
 
 def launched(
-    call: Call, q: Tensor, k: Tensor, v: Tensor, pse: Tensor | None, mask: Tensor | None, kept: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor]:
+    call: Call, q: Tensor, k: Tensor, v: Tensor, pse: Tensor | None, mask: Tensor | None, kept: Tensor | None,
+    at: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Return attention of tensors with heads first, each row's largest score and its sum."""
-    left_out = hidden(call, mask, q.shape[2], k.shape[2], q.device)
+    left_out = hidden(call, mask, q.shape[2], k.shape[2], q.device, at)
     factor = call.scale
     if pse is not None:
         pse = pse.reshape(*(1,) * (4 - pse.dim()), *pse.shape)
@@ -129,8 +155,6 @@ def _with_gradient(
     factor: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Return the same of operators that hand a gradient to what is added to the scores, too: the fused one does not."""
-    if kept is not None:
-        call.refuse("a gradient for pse with dropout")
     q, k, v = given
     share = q.shape[1] // k.shape[1]
     k, v = (one.repeat_interleave(share, 1) if share > 1 else one for one in (k, v))
@@ -140,7 +164,10 @@ def _with_gradient(
     largest = scores.amax(-1, keepdim=True).detach()
     weights = torch.exp((scores - largest).float())
     sums = weights.sum(-1, keepdim=True)
-    out = (weights / sums).to(q.dtype) @ v
+    shares = (weights / sums).to(q.dtype)
+    if kept is not None:
+        shares = ops.npu.npu_dropout_backward(shares, kept, 1 - call.keep)
+    out = shares @ v
     eight = (*q.shape[:3], 8)
     return out, largest.float().expand(eight).contiguous(), sums.detach().expand(eight).contiguous()
 
@@ -162,6 +189,7 @@ def attend(
     """Return attention, each row's largest score and its sum, and how many weights dropout has drawn for."""
     if call.layout not in LAYOUTS:
         call.refuse(f"the layout {call.layout}")
+    call.check(pse)
     if call.layout == "TND":
         return _attend_sequences(call, query, key, value, pse, mask, kept)
     width = query.shape[-1] // call.heads if call.layout in ("BSH", "SBH") else 0
@@ -184,8 +212,8 @@ def _attend_sequences(
     places = [sum((count + 3) // 4 * 4 for count in counts[:at]) for at in range(len(counts) + 1)]
     reserve(call, query, places[-1])
     made = []
-    for (rows, columns), count, place in zip(parts, counts, places, strict=False):
+    for at, ((rows, columns), count, place) in enumerate(zip(parts, counts, places, strict=False)):
         q, k, v = (x[part].transpose(0, 1)[None] for x, part in ((query, rows), (key, columns), (value, columns)))
-        made.append(launched(call, q, k, v, pse, mask, drawn(call, query, count, place)))
+        made.append(launched(call, q, k, v, pse, mask, drawn(call, query, count, place), at))
     out, largest, sums = (torch.cat([one[i][0].transpose(0, 1) for one in made]) for i in range(3))
     return out, largest, sums, places[-1] if call.keep < 1 else 0

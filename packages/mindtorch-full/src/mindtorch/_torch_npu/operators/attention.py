@@ -69,10 +69,10 @@ def npu_fusion_attention(
     Raises NotImplementedError for what is not supported.
     """
     name = "npu_fusion_attention"
-    _plain(name, padding_mask=padding_mask, prefix=prefix, softmax_layout=softmax_layout, sink=sink)
+    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     call = Call(
         name, head_num, input_layout, scale, keep_prob, pre_tockens, next_tockens, sparse_mode,
-        _ends(actual_seq_qlen, actual_seq_kvlen), seed=seed or None, offset=offset,
+        _ends(actual_seq_qlen, actual_seq_kvlen), seed=seed or None, offset=offset, prefix=prefix,
     )  # fmt: skip
     return _run(call, query, key, value, pse, atten_mask, dropout_mask)
 
@@ -93,13 +93,13 @@ def npu_fusion_attention_v2(
 ) -> Outputs:  # fmt: skip
     """Return `npu_fusion_attention`; `pse` is added before the scale with `pse_type` 1, behind it with 0."""
     name = "npu_fusion_attention_v2"
-    _plain(name, padding_mask=padding_mask, prefix=prefix, softmax_layout=softmax_layout, sink=sink)
+    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     _plain(name, query_rope=query_rope, key_rope=key_rope, q_start_idx=q_start_idx, kv_start_idx=kv_start_idx)
     if pse_type not in (0, 1):
         raise NotImplementedError(f"torch_npu.{name}: pse_type {pse_type} is not supported")
     call = Call(
         name, head_num, input_layout, scale, keep_prob, pre_tokens, next_tokens, sparse_mode,
-        _ends(actual_seq_qlen, actual_seq_kvlen), bool(pse_type), seed or None, offset,
+        _ends(actual_seq_qlen, actual_seq_kvlen), bool(pse_type), seed or None, offset, prefix,
     )  # fmt: skip
     return _run(call, query, key, value, pse, atten_mask, dropout_mask)
 
@@ -121,10 +121,10 @@ def npu_fusion_attention_v3(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Return `npu_fusion_attention`, the seed and the offset of dropout in tensors; so are the ends of sequences."""
     name = "npu_fusion_attention_v3"
-    _plain(name, padding_mask=padding_mask, prefix=prefix, softmax_layout=softmax_layout, sink=sink)
+    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     call = Call(
         name, head_num, input_layout, scale, keep_prob, pre_tockens, next_tockens, sparse_mode,
-        _ends(_numbers(actual_seq_qlen), _numbers(actual_seq_kvlen)),
+        _ends(_numbers(actual_seq_qlen), _numbers(actual_seq_kvlen)), prefix=prefix,
     )  # fmt: skip
     out, largest, sums, empty, seed, offset, _ = _run(call, query, key, value, pse, atten_mask, None)
     return out, largest, sums, empty, torch.tensor([seed]), torch.tensor([offset])
@@ -136,9 +136,9 @@ def _gradients(
     """Return the gradients for the query, the key, the value and what is added, which may be none: then it is empty."""
     with torch.enable_grad():
         given = [one.detach().requires_grad_() for one in (query, key, value)]
-        added = pse if pse is None or call.keep < 1 else pse.detach().requires_grad_()
+        added = None if pse is None else pse.detach().requires_grad_()
         out = attend(call, given[0], given[1], given[2], added, mask)[0]
-        wanted = given if added is None or not added.requires_grad else [*given, added]
+        wanted = given if added is None else [*given, added]
         made = torch.autograd.grad(out, wanted, dy)
     return made[0], made[1], made[2], made[3] if len(made) > 3 else query.new_empty(0)
 
@@ -161,10 +161,10 @@ def npu_fusion_attention_grad(
     What was saved of it is computed again; dropout drops what `seed` and `offset` say.
     """
     name = "npu_fusion_attention_grad"
-    _plain(name, padding_mask=padding_mask, prefix=prefix, softmax_layout=softmax_layout, sink=sink)
+    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     call = Call(
         name, head_num, input_layout, scale_value, keep_prob, pre_tockens, next_tockens, sparse_mode,
-        _ends(actual_seq_qlen, actual_seq_kvlen), seed=seed, offset=offset,
+        _ends(actual_seq_qlen, actual_seq_kvlen), seed=seed, offset=offset, prefix=prefix,
     )  # fmt: skip
     return *_gradients(call, query, key, value, dy, pse, atten_mask), query.new_empty(0)
 
@@ -187,13 +187,13 @@ def npu_fusion_attention_grad_v2(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Return the gradients of `npu_fusion_attention_v2`; those for rotary parts and the sink are empty."""
     name = "npu_fusion_attention_grad_v2"
-    _plain(name, padding_mask=padding_mask, prefix=prefix, softmax_layout=softmax_layout, sink=sink)
+    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     _plain(name, query_rope=query_rope, key_rope=key_rope, q_start_idx=q_start_idx, kv_start_idx=kv_start_idx)
     if pse_type not in (0, 1):
         raise NotImplementedError(f"torch_npu.{name}: pse_type {pse_type} is not supported")
     call = Call(
         name, head_num, input_layout, scale_value, keep_prob, pre_tokens, next_tokens, sparse_mode,
-        _ends(actual_seq_qlen, actual_seq_kvlen), bool(pse_type), seed, offset,
+        _ends(actual_seq_qlen, actual_seq_kvlen), bool(pse_type), seed, offset, prefix,
     )  # fmt: skip
     empty = (query.new_empty(0), query.new_empty(0), query.new_empty(0))
     return *_gradients(call, query, key, value, dy, pse, atten_mask), *empty
@@ -215,10 +215,10 @@ def npu_fusion_attention_grad_v3(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Return the gradients of `npu_fusion_attention_v3`."""
     name = "npu_fusion_attention_grad_v3"
-    _plain(name, padding_mask=padding_mask, prefix=prefix, softmax_layout=softmax_layout, sink=sink)
+    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     drawn = [0 if one is None else int(one) for one in (seed, offset)]
     call = Call(
         name, head_num, input_layout, scale_value, keep_prob, pre_tockens, next_tockens, sparse_mode,
-        _ends(_numbers(actual_seq_qlen), _numbers(actual_seq_kvlen)), seed=drawn[0], offset=drawn[1],
+        _ends(_numbers(actual_seq_qlen), _numbers(actual_seq_kvlen)), seed=drawn[0], offset=drawn[1], prefix=prefix,
     )  # fmt: skip
     return *_gradients(call, query, key, value, dy, pse, atten_mask), query.new_empty(0)

@@ -141,6 +141,13 @@ def _grouped(
     name = "torch_npu.npu_grouped_matmul"
     if act_type not in _ACTIVATIONS and act_type is not None:
         raise NotImplementedError(f"{name}: act_type {act_type} is not supported")
+    kind = 2 if group_type == 2 else 0
+    one_each = len(x) == 1 and len(weight) == 1 and weight[0].dim() == 3 - kind // 2 and not bias
+    if one_each and isinstance(group_list, Tensor) and split_item in (2, 3) and group_list_type in (0, 1):
+        first = x[0].t() if kind else x[0]
+        made = torch.ops.npu._npu_grouped_product(first, weight[0], group_list, kind, group_list_type)
+        made = _ACTIVATIONS[0 if kind else act_type or 0](made)
+        return [made if output_dtype is None else made.to(output_dtype)]
     matrices = list(weight[0]) if len(weight) == 1 and weight[0].dim() == 3 else list(weight)
     rows, biases = list(x), bias
     if group_type == 2:  # groups of columns of the first are groups of rows of the second

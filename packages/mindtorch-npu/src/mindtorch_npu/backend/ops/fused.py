@@ -121,6 +121,30 @@ def _rotary_backward(
     launch("aclnnRotaryPositionEmbeddingGrad", [grad, cos, sin, x, MODES[mode], *outs])
 
 
+GROUPED = "aclnnGroupedMatmulV4"
+_ONE_RESULT = 3
+"""All groups' rows in one tensor."""
+
+
+def _takes_grouped(*values: Any) -> bool:
+    """Return whether there is the operator, for matrices of one type and groups of whole numbers of 64 bits."""
+    return _alike(*values[:2]) and values[2]._sig.spec.np_dtype == np.int64 and exists(GROUPED)
+
+
+def _grouped(
+    out: DeviceArray, x: DeviceArray, weight: DeviceArray, group_list: DeviceArray, group_type: int, list_type: int
+) -> None:
+    rows = x.packed()
+    if group_type == 2:  # groups of the inner dimension: the first matrix lies turned
+        rows = DeviceArray(rows.storage, rows.shape[::-1], rows.dtype, rows.steps[::-1], rows.offset)
+    quantised: list[Any] = [None] * 6
+    how = [_ONE_RESULT, group_type, list_type, 0]
+    launch(
+        GROUPED, [[rows], [weight.packed()], *quantised, group_list.packed(), None, None, None, *how, [out], None, None]
+    )
+
+
+written("npu::_npu_grouped_product", "GroupedMatmulV4", _grouped, _takes_grouped)
 written("npu::_npu_dropout", "Dropout", _dropout, takes_dropout)
 written("npu::npu_dropout_backward", "DropoutBackward", _dropout_backward, _takes_dropout_backward)
 written("npu::npu_rms_norm", "RmsNorm", _rms_norm, _taken("aclnnRmsNorm", 2))

@@ -83,6 +83,19 @@ def _rotary_grad(dy: Array, cos: Array, sin: Array, x: Array | None, mode: int) 
     return dx, (dy * x).sum(axes, keepdims=True), (dy * _turned(x, mode, 1)).sum(axes, keepdims=True)
 
 
+def _grouped(*given: Any) -> Any:
+    (x,), (weight,), ends, (_, kind, listed, _) = given[0], given[1], given[8], given[12:16]
+    ends = np.cumsum(ends) if listed == 1 else ends
+    parts = [slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
+    if kind == 2:
+        return ([np.stack([x[:, part] @ weight[part] for part in parts])],)
+    out = np.zeros((x.shape[0], weight.shape[2]), x.dtype)
+    for part, matrix in zip(parts, weight, strict=True):
+        out[part] = x[part] @ matrix
+    return ([out],)
+
+
+kernel("GroupedMatmulV4", _grouped, outputs=("out",), workspace=True)
 kernel("Dropout", _dropout, workspace=True)
 kernel("DropoutBackward", _masked)
 kernel("DropoutDoMask", lambda x, mask, prob: _masked(x, mask, _scale(prob)))
