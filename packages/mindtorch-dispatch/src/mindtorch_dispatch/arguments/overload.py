@@ -131,8 +131,10 @@ def _cast_list(argument: Argument, value: Any) -> Any:
     if kind.kind == "SymInt" and not isinstance(value, Iterable):
         raise _MismatchError(f" Python error details: TypeError: '{type_name(value)}' object is not iterable")
     symbolic = kind.kind == "SymInt"
-    if not isinstance(value, (list, tuple)) and not symbolic:
-        raise _no_cast(value)
+    if not isinstance(value, (list, tuple)):
+        if not symbolic:
+            raise _no_cast(value)
+        value = _listed(value)
     try:
         items = [None if item is None and kind.elem_optional else _cast_item(kind.kind, item) for item in value]
     except _MismatchError:
@@ -144,6 +146,18 @@ def _cast_list(argument: Argument, value: Any) -> Any:
     ):
         return value
     return tuple(items)
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return what iterating gives; a tensor whose parts are no ints is not taken apart."""
+    if isinstance(value, TensorBase) and value._spec.ndim:
+        spec = value._spec
+        if spec.dtype.is_floating_point or spec.dtype.is_complex or spec.numel not in (0, spec.shape[0]):
+            raise _no_cast(value)
+    try:
+        return list(value)
+    except Exception as error:  # noqa: BLE001 - it is told in the message
+        raise _MismatchError(f" Python error details: {type(error).__name__}: {error}") from None
 
 
 def _no_cast(value: object) -> _MismatchError:

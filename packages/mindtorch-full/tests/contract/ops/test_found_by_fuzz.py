@@ -272,6 +272,9 @@ t.tensor([1.5]).round(decimals=2**31)
 t.tensor([1.5]).round(decimals=-400)
 """
 CAST = """
+t.ops.aten.view.default(t.ones(4), t.ones(2))
+t.ops.aten.view.default(t.ones(4), t.tensor([2, 2]))
+t.ops.aten.view.default(t.ones(4), t.ones(2, 2))
 t.Size([t.ones(1)])
 t.Size([t.ones(2).long()])
 t.Size([t.tensor([2]), np.int64(3), True])
