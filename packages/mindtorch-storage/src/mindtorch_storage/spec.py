@@ -158,6 +158,8 @@ class Spec:
 def _intern(
     key: tuple[Any, ...], dtype: Dtype, device: Device, shape: tuple[int, ...], stride: tuple[int, ...]
 ) -> Spec:
+    if device.type == "cpu" and device.index is not None:
+        device = Device("cpu")  # processors are one device: a tensor made on `cpu:1` is on `cpu`
     full_key = (dtype, device, shape, stride)
     with _intern_lock:
         spec = _interned.get(full_key)
@@ -166,7 +168,7 @@ def _intern(
                 for old in list(islice(_interned, INTERN_LIMIT // 2)):
                     del _interned[old]
             spec = _interned[full_key] = Spec(dtype, device, shape, stride)
-        if key[3] is None:
+        if key != full_key:
             _interned[key] = spec
     return spec
 

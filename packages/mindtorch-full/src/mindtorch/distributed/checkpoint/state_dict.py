@@ -139,7 +139,7 @@ def _of_submodules(
     return result
 
 
-def _with_states(optimizer: Optimizer) -> None:
+def _init_optim_state(optimizer: Optimizer) -> None:
     """Let an optimizer make its states, by a step that changes nothing."""
     if optimizer.state:
         return
@@ -178,7 +178,7 @@ def get_optimizer_state_dict(
     merged: OptimizerStateType = {_STATE: {}, _GROUPS: []}
     for optimizer in _optimizers(optimizers):
         with torch.no_grad():
-            _with_states(optimizer)
+            _init_optim_state(optimizer)
         state = optimizer.state_dict()
         params = [param for group in optimizer.param_groups for param in group[_PARAMS]]
         for index, param in enumerate(params):
@@ -269,7 +269,7 @@ def set_optimizer_state_dict(
     given = _broadcast(optim_state_dict, chosen)
     for optimizer in _optimizers(optimizers):
         with torch.no_grad():
-            _with_states(optimizer)
+            _init_optim_state(optimizer)
         if _STATE not in given:
             loaded = _nested_optimizer_state(given, optimizer, names)
         else:

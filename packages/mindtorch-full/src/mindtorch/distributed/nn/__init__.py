@@ -1,6 +1,7 @@
 """Collectives that gradients go through."""
 
 from mindtorch._naming import adopt
+from mindtorch.distributed import _not_offered
 from mindtorch.distributed.nn.functional import (
     _all_gather_base,  # noqa: F401
     all_gather,
@@ -25,5 +26,7 @@ __all__ = [
     "reduce_scatter",
     "scatter",
 ]
+
+globals().update(_not_offered.classes(__name__, "RemoteModule"))
 
 adopt(globals())

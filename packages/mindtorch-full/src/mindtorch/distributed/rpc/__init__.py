@@ -1,11 +1,11 @@
 """`torch.distributed.rpc`: calls to other processes are not offered: its names say so when they are used."""
 
 from mindtorch._naming import adopt
-from mindtorch.distributed._not_offered import classes, functions
+from mindtorch.distributed import _not_offered
 from mindtorch_storage.lazy_import import submodules
 
-globals().update(functions(__name__, "init_rpc remote rpc_async rpc_sync shutdown get_worker_info"))
-globals().update(classes(__name__, "RRef TensorPipeRpcBackendOptions WorkerInfo"))
+globals().update(_not_offered.functions(__name__, "init_rpc remote rpc_async rpc_sync shutdown get_worker_info"))
+globals().update(_not_offered.classes(__name__, "RRef TensorPipeRpcBackendOptions WorkerInfo"))
 
 
 def is_available() -> bool:
@@ -13,6 +13,6 @@ def is_available() -> bool:
     return False
 
 
-__getattr__ = submodules(__name__, "api", "torch.distributed.rpc")
+__getattr__ = submodules(__name__, "api functions", "torch.distributed.rpc")
 
 adopt(globals())
