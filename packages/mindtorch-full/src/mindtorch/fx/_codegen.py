@@ -203,15 +203,36 @@ class CodeGen:
 _FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<line>\d+), in (?P<function>.+)$')
 
 
-def _place(trace: str) -> str | None:
-    """Return the comment for the innermost frame of a recorded stack."""
-    lines = trace.strip().split("\n")
+class _ParsedStackTrace(NamedTuple):
+    """A frame of a recorded stack."""
+
+    file: str
+    lineno: str
+    name: str
+    code: str
+
+    def get_summary_str(self) -> str:
+        """Return the frame in one line."""
+        return f"File: {self.file}:{self.lineno} in {self.name}, code: {self.code}"
+
+
+def _parse_stack_trace(
+    stack_trace: str, filter_fn: Callable[[str, str, str], bool] | None = None
+) -> _ParsedStackTrace | None:
+    """Return the innermost frame of a recorded stack that the filter accepts; it gets file, function and code."""
+    lines = (stack_trace or "").strip().split("\n")
     for index in range(len(lines) - 2, -1, -1):
         match = _FRAME.match(lines[index])
-        if match:
-            where = f"{match['file']}:{match['line']} in {match['function']}"
-            return f"# File: {where}, code: {lines[index + 1].strip()}"
+        code = lines[index + 1].strip()
+        if match and (filter_fn is None or filter_fn(match["file"], match["function"], code)):
+            return _ParsedStackTrace(match["file"], match["line"], match["function"], code)
     return None
+
+
+def _place(trace: str) -> str | None:
+    """Return the comment for the innermost frame of a recorded stack."""
+    found = _parse_stack_trace(trace)
+    return None if found is None else f"# {found.get_summary_str()}"
 
 
 def _parameter(node: Node, writer: Writer, note: str) -> str:

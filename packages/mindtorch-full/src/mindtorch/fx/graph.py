@@ -11,7 +11,14 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.fx import _checks
-from mindtorch.fx._codegen import CodeGen, PythonCode, _PyTreeCodeGen, _PyTreeInfo  # noqa: F401 (their names in torch)
+from mindtorch.fx._codegen import (  # noqa: F401 (their names in torch)
+    CodeGen,
+    PythonCode,
+    _parse_stack_trace,
+    _ParsedStackTrace,
+    _PyTreeCodeGen,
+    _PyTreeInfo,
+)
 from mindtorch.fx._names import CustomBuiltin as _CustomBuiltin  # noqa: F401
 from mindtorch.fx._names import _is_magic, _Namespace, _snake_case
 from mindtorch.fx._node_list import _InsertPoint, _node_list

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 import types
+import typing
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch_dispatch.call import make_form
-from mindtorch_dispatch.extend.overloads import OpOverload
+from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.schema.function_schema import FunctionSchema
 from mindtorch_dispatch.table import find_packet
@@ -21,7 +25,15 @@ __all__ = [
     "get_signature_for_torch_op",
     "normalize_function",
     "normalize_module",
+    "type_matches",
 ]
+
+_PYTHON_TYPES: dict[str, Any] = {
+    **{"Tensor": torch.Tensor, "number": numbers.Number, "int": int, "float": float, "bool": bool, "str": str},
+    **{"complex": complex, "Device": torch.device, "Generator": torch.Generator, "Storage": torch.UntypedStorage},
+}
+"""The types that annotations have for those of schemas; enumerations are numbers there."""
+_FORMS: dict[str, Any] = {"Optional": typing.Optional, "List": typing.List}  # noqa: UP006 (the forms of torch's signatures)
 
 
 class ArgsKwargsPair(NamedTuple):
@@ -34,10 +46,20 @@ class ArgsKwargsPair(NamedTuple):
 def _schemas(op: Any) -> list[Any]:
     if isinstance(op, OpOverload):
         return [op._schema]
+    if isinstance(op, OpOverloadPacket):
+        return [FunctionSchema(row.schema) for row in op.packet.rows]
     packet = find_packet(getattr(op, "__name__", "")) if isinstance(op, native_path.types) else None
     if packet is None or op not in (make_form(packet, False), make_form(packet, True)):
         return []
     return [FunctionSchema(row.schema) for row in packet.rows]
+
+
+def _annotation(text: str) -> Any:
+    """Return what a type's text stands for."""
+    for form, made in _FORMS.items():
+        if text.startswith(f"{form}["):
+            return made[_annotation(text[len(form) + 1 : -1])]
+    return _PYTHON_TYPES.get(text, Any)
 
 
 def _signature(schema: Any) -> inspect.Signature:
@@ -48,8 +70,12 @@ def _signature(schema: Any) -> inspect.Signature:
         seen_keyword_only = seen_keyword_only or argument.kwarg_only
         kind = inspect.Parameter.KEYWORD_ONLY if seen_keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
         default = argument.default_value if argument.has_default_value() else inspect.Parameter.empty
-        found.append(inspect.Parameter(name, kind, default=default))
-    return inspect.Signature(found)
+        found.append(
+            inspect.Parameter(name, kind, default=default, annotation=_annotation(argument.type.annotation_str))
+        )
+    returned = [_annotation(one.type.annotation_str) for one in schema.returns]
+    given = returned[0] if len(returned) == 1 else tuple(returned) or None
+    return inspect.Signature(found, return_annotation=given)
 
 
 def get_signature_for_torch_op(op: Callable[..., Any], return_schemas: bool = False) -> Any:
@@ -84,6 +110,39 @@ def create_type_hint(x: Any) -> Any:
             return whole
         base = one
     return list[base] if isinstance(x, list) else tuple[base, ...]  # type: ignore[valid-type]
+
+
+def type_matches(signature_type: Any, argument_type: Any) -> bool:
+    """Return whether a parameter of one type takes an argument of another; a list takes one integer, and tuples."""
+    if signature_type is argument_type:
+        return True
+    origin = typing.get_origin(signature_type)
+    if origin is typing.Union:
+        return any(type_matches(one, argument_type) for one in typing.get_args(signature_type))
+    if origin is list:
+        return _list_matches(signature_type, argument_type)
+    if signature_type is int and argument_type is torch.dtype:
+        return True
+    if signature_type is numbers.Number and argument_type in (int, float):
+        return True
+    return (
+        inspect.isclass(argument_type) and inspect.isclass(signature_type) and issubclass(argument_type, signature_type)
+    )
+
+
+def _list_matches(signature_type: Any, argument_type: Any) -> bool:
+    item = typing.get_args(signature_type)[0]
+    if argument_type is int and item is int:
+        return True
+    if not inspect.isclass(item):
+        warnings.warn(
+            f"Does not support nested parametric types, got {signature_type}. Please file a bug.", stacklevel=4
+        )
+        return False
+    given = typing.get_args(argument_type)
+    if typing.get_origin(argument_type) is list:
+        return issubclass(given[0], item)
+    return typing.get_origin(argument_type) is tuple and all(one is ... or issubclass(one, item) for one in given)
 
 
 def _bound(
@@ -142,7 +201,17 @@ def normalize_function(
             f"Tried to normalize arguments to torch.{target.__name__} but the schema match was ambiguous! Please provide "
             f"argument types to the normalize_arguments() call. Available schemas:\n{listed}"
         )
+    if len(fitting) > 1:
+        fitting = [one for one in map(_signature, schemas) if _takes(one, arg_types or (), kwarg_types or {})]
     return _normalized(fitting[0], args, kwargs, normalize_to_only_use_kwargs) if fitting else None
+
+
+def _takes(signature: inspect.Signature, kinds: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Return whether a signature takes arguments of these types."""
+    bound = _bound(signature, kinds, named)
+    return bound is not None and all(
+        type_matches(signature.parameters[name].annotation, kind) for name, kind in bound.arguments.items()
+    )
 
 
 def normalize_module(

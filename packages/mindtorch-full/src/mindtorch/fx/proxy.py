@@ -346,4 +346,27 @@ class ParameterProxy(Proxy):
         return self.param.nelement()
 
 
+class MetaProxy(Proxy):
+    """A proxy that runs each call on fake tensors too and writes what they give into `meta["val"]`."""
+
+    def __init__(self, node: Node, tracer: TracerBase | None = None, fake_mode: Any = None) -> None:
+        super().__init__(node, tracer)
+        self.fake_mode = fake_mode
+
+    def __repr__(self) -> str:
+        return f"MetaProxy({self.node.name})"
+
+    @classmethod
+    def __torch_function__(cls, orig_method: Any, types: Any, args: Any = None, kwargs: Any = None) -> MetaProxy:
+        args, kwargs = args or (), kwargs or {}
+        known = next((one for one in args if isinstance(one, MetaProxy)), None)
+        if known is None:
+            raise AssertionError("No MetaProxy found in arguments, but one is expected.")
+        made = super().__torch_function__(orig_method, types, args, kwargs)
+        values = [one.node.meta["val"] if isinstance(one, Proxy) else one for one in args]
+        with known.fake_mode:
+            made.node.meta["val"] = orig_method(*values, **kwargs)
+        return MetaProxy(made.node, made.tracer, known.fake_mode)
+
+
 adopt(globals())

@@ -1,4 +1,4 @@
-"""`torch.fx.experimental`: nothing of it is offered; its submodules raise `ModuleNotFoundError`."""
+"""`torch.fx.experimental`: passes and tracers that may change."""
 
 from mindtorch._naming import adopt
 

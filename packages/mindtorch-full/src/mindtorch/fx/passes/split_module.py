@@ -13,7 +13,7 @@ from mindtorch.fx.graph_module import GraphModule
 from mindtorch.fx.node import Node, map_arg
 from mindtorch.nn import Module
 
-__all__ = ["Partition", "split_module"]
+__all__ = ["Partition", "split_module", "split_module_simple"]
 
 
 class Partition:
@@ -74,6 +74,13 @@ def split_module(
         if node in owner:
             _copy_in(m, node, parts[owner[node]], qualname_map, bool(keep_original_node_name))
     return _stitch(m, root_m, parts, order, tuple_return, bool(keep_original_order))
+
+
+def split_module_simple(
+    m: GraphModule, node_to_partition: dict[Node, int], *, partition_affix: str | None = None
+) -> GraphModule:
+    """As `split_module`, by a table of nodes; the parts run in the order of their first nodes."""
+    return split_module(m, m, node_to_partition.__getitem__, keep_original_order=True, partition_affix=partition_affix)
 
 
 def _assign(

@@ -1,0 +1,160 @@
+"""`torch.fx.passes.pass_manager`: passes that give the changed object itself."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch._naming import adopt
+
+__all__ = [
+    "PassManager",
+    "inplace_wrapper",
+    "log_hook",
+    "loop_pass",
+    "these_before_those_pass_constraint",
+    "this_before_that_pass_constraint",
+]
+
+logger = logging.getLogger("torch.fx.passes.pass_manager")
+
+Pass = Callable[..., Any]
+Constraint = Callable[[Pass, Pass], bool]
+
+
+def inplace_wrapper(fn: Pass) -> Pass:
+    """Return a pass that gives its first argument, which `fn` changes."""
+
+    @functools.wraps(fn)
+    def wrapped_fn(gm: Any, *args: Any, **kwargs: Any) -> Any:
+        fn(gm, *args, **kwargs)
+        return gm
+
+    return wrapped_fn
+
+
+def log_hook(fn: Pass, level: int = logging.INFO) -> Pass:
+    """Return a pass that does what `fn` does and writes what it gave to the log."""
+
+    @functools.wraps(fn)
+    def wrapped_fn(*args: Any, **kwargs: Any) -> Any:
+        found = fn(*args, **kwargs)
+        logger.log(level, "Ran pass %s\t Return value: %s", fn, found)
+        return found
+
+    return wrapped_fn
+
+
+def loop_pass(base_pass: Pass, n_iter: int | None = None, predicate: Callable[[Any], bool] | None = None) -> Pass:
+    """Return a pass that runs `base_pass` `n_iter` times, or as long as `predicate` accepts what it gave.
+
+    Raises:
+        AssertionError: both are given, or neither.
+    """
+    if (n_iter is None) == (predicate is None):
+        raise AssertionError("Exactly one of `n_iter`or `predicate` must be specified.")
+
+    @functools.wraps(base_pass)
+    def new_pass(source: Any) -> Any:
+        if n_iter is not None and n_iter > 0:
+            for _ in range(n_iter):
+                source = base_pass(source)
+        elif predicate is not None:
+            while predicate(source):
+                source = base_pass(source)
+        else:
+            raise RuntimeError(
+                f"loop_pass must be given positive int n_iter (given {n_iter}) xor predicate (given {predicate})"
+            )
+        return source
+
+    return new_pass
+
+
+def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass]) -> None:
+    """Raise RuntimeError where a constraint forbids the order."""
+    for first, a in enumerate(passes):
+        for second, b in enumerate(passes[first + 1 :]):
+            if not constraint(a, b):
+                raise RuntimeError(
+                    f"pass schedule constraint violated. Expected {a} before {b} but found {a} at index {first} and {b} at "
+                    f"index{second} in pass list."
+                )
+
+
+def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
+    """Return the constraint that `this` runs before `that`."""
+
+    def depends_on(a: Pass, b: Pass) -> bool:
+        return a != that or b != this
+
+    return depends_on
+
+
+def these_before_those_pass_constraint(these: Pass, those: Pass) -> Constraint:
+    """Return the constraint that passes around `these` run before passes around `those`."""
+
+    def depends_on(a: Pass, b: Pass) -> bool:
+        return inspect.unwrap(a) != those or inspect.unwrap(b) != these
+
+    return depends_on
+
+
+class PassManager:
+    """Runs passes one after the other, each on what the one before gave; constraints are checked, not solved."""
+
+    passes: list[Pass]
+    constraints: list[Constraint]
+    _validated: bool = False
+
+    def __init__(self, passes: list[Pass] | None = None, constraints: list[Constraint] | None = None) -> None:
+        self.passes = passes or []
+        self.constraints = constraints or []
+
+    @classmethod
+    def build_from_passlist(cls, passes: list[Pass]) -> PassManager:
+        """Return a manager of these passes."""
+        return PassManager(passes)
+
+    def add_pass(self, _pass: Pass) -> None:
+        """Add a pass at the end."""
+        self.passes.append(_pass)
+        self._validated = False
+
+    def add_constraint(self, constraint: Constraint) -> None:
+        """Add a constraint."""
+        self.constraints.append(constraint)
+        self._validated = False
+
+    def remove_pass(self, _passes: list[str]) -> None:
+        """Remove the passes of these names."""
+        if _passes is None:
+            return
+        self.passes = [one for one in self.passes if one.__name__ not in _passes]
+        self._validated = False
+
+    def replace_pass(self, _target: Pass, _replacement: Pass) -> None:
+        """Put `_replacement` in the place of every pass that is called as `_target` is."""
+        self.passes = [_replacement if one.__name__ == _target.__name__ else one for one in self.passes]
+        self._validated = False
+
+    def validate(self) -> None:
+        """Raise RuntimeError if a constraint forbids the order of the passes."""
+        if self._validated:
+            return
+        for constraint in self.constraints:
+            _validate_pass_schedule_constraint(constraint, self.passes)
+        self._validated = True
+
+    def __call__(self, source: Any) -> Any:
+        """Run the passes."""
+        self.validate()
+        for one in self.passes:
+            source = one(source)
+        return source
+
+
+adopt(globals())
