@@ -290,4 +290,29 @@ x.meta["val"] = mode.from_tensor(torch.ones(2, 3))
 made = torch.sum(fx.proxy.MetaProxy(x, fake_mode=mode), 0)
 out = [repr(made), str(g), tuple(made.node.meta["val"].shape)]
 """,
+    "in place": """
+reinplace, make_fx = m("passes.reinplace").reinplace, m("experimental.proxy_tensor").make_fx
+A = torch.ops.aten
+end = torch.iinfo(torch.int64).max
+def plain(x): return x.clone().add(1)
+def viewed(x):
+    a = x.clone()
+    b = a.view(-1)[0].view(-1)
+    return a.mul(3)
+def written(x):
+    a = A.clone.default(x)
+    rows = A.slice.Tensor(a, 0, 0, end)
+    one = A.add.Tensor(A.select.int(rows, 1, 1), 1)
+    return A.slice_scatter.default(a, A.select_scatter.default(rows, one, 1, 1), 0, 0, end)
+def scattered(x): return A.select_scatter.default(torch.zeros(4, 4), torch.ones(4), 0, 0)
+def kept(x):
+    a = x.clone()
+    return A.ge.Tensor(A.mul.Tensor(a, a), a)
+def of_input(x): return x.add(1).relu()
+x = torch.ones(2, 3)
+for f in (plain, viewed, written, scattered, kept, of_input):
+    gm = reinplace(make_fx(f)(x), x)
+    out += [gm.code, gm(x)]
+out.append(x)
+""",
 }

@@ -33,7 +33,7 @@ class AST_Rewriter(ast.NodeTransformer):
         if len(made) != 1:
             raise AssertionError(f"Expected 1 new key, got {len(made)}")
         compiled = namespace[made[0]]
-        found = FunctionType(
+        found: Any = FunctionType(
             compiled.__code__, fn.__globals__, compiled.__name__, compiled.__defaults__, compiled.__closure__
         )
         found = functools.update_wrapper(found, compiled)

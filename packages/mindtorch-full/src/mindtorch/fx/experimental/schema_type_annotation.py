@@ -79,11 +79,11 @@ def _type_of(value: Any) -> Any:
         return type(value)
     if isinstance(value, list | tuple) and value:
         kinds = [_type_of(one) for one in value]
-        if None in kinds:
+        if None in kinds or (isinstance(value, list) and len(set(kinds)) > 1):
             return None
-        if isinstance(value, tuple):
-            return typing.Tuple[tuple(kinds)]  # noqa: UP006 (the form that annotations of scripted code have)
-        return typing.List[kinds[0]] if len(set(kinds)) == 1 else None  # noqa: UP006
+        # The forms that annotations of scripted code have.
+        form: Any = typing.Tuple if isinstance(value, tuple) else typing.List  # noqa: UP006
+        return form[tuple(kinds)] if isinstance(value, tuple) else form[kinds[0]]
     return None
 
 

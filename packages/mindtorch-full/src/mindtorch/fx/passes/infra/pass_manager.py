@@ -173,7 +173,7 @@ class PassManager:
         """
         if len(inspect.signature(check).parameters) != 1:
             raise TypeError("PassManager check function should only take in one variable, a module")
-        self.check = check  # type: ignore[method-assign]
+        self.check = check  # type: ignore[method-assign, assignment]
 
     def check(self, module: Module) -> None:
         """Accept any module."""
