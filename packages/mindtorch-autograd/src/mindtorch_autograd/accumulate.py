@@ -80,7 +80,10 @@ def writable(sum_: TensorBase, grad: TensorBase) -> bool:
 
     That nothing refers to the sum itself is for the caller to know.
     """
-    array = sum_._array
+    try:
+        array = sum_._array
+    except AttributeError:  # its bytes are shared with a lazy clone
+        return False
     return (
         sum_._sig is grad._sig
         and not state.mode.dispatch_modes
@@ -131,7 +134,10 @@ def _takeable(grad: TensorBase, spec: Spec) -> bool:
     """
     if type(grad) is not wired.tensor_class and intercepted(state.mode, (grad,)):
         return grad._grad_fn is None and not grad._sig.requires_grad and _same_layout(grad._sig.spec, spec)
-    storage, array, view = grad._storage, grad._array, grad._view
+    try:
+        storage, array, view = grad._storage, grad._array, grad._view
+    except AttributeError:  # its bytes are shared with a lazy clone
+        return False
     return (
         array is not None
         and (_alone(array) if view is None else is_unshared(view, "base"))

@@ -20,7 +20,7 @@ import numpy as np
 from mindtorch_storage.deferred import wait_for_missing
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.storage.memory import no_memory_of
-from mindtorch_storage.tensor_base import TensorBase, check_bytes
+from mindtorch_storage.tensor_base import TensorBase, check_bytes, shares_bytes
 
 from .arguments.binding import bind_overload, bind_packet
 from .arguments.bound import Bound, tensor_leaves
@@ -29,7 +29,9 @@ from .arguments.parameter import INT64
 from .arguments.python_defaults import with_python_defaults
 from .arguments.receiver import check_receiver
 from .execute.arrays import array_types, current, resolve
+from .execute.many_dimensions import fill_in_a_row, filled_in_a_row
 from .execute.profiling import plan_recorded
+from .execute.reading import run_reading
 from .extend.overloads import namespace, overload_of
 from .interface.autograd import hooks
 from .interface.native import native_path
@@ -201,6 +203,10 @@ def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError | MemoryE
     if not isinstance(error, AttributeError) or error.obj is None:  # an operand's array that is not there
         check_bytes(one for one in tensor_leaves(flat) if not dispatches(type(one)))  # those never have bytes
         raise error
+    if shares_bytes(error.obj) and any(one is error.obj for one in tensor_leaves(flat)):
+        return run_reading(plan, flat)
+    if filled_in_a_row(plan, error.obj):
+        return fill_in_a_row(plan, flat)
     while any(one is error.obj for one in tensor_leaves(flat)) and wait_for_missing(error):
         try:
             return plan.run(plan, flat)

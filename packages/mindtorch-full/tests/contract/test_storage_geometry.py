@@ -90,3 +90,13 @@ def steps(module: Any, seed: int) -> list[Any]:
 def test_random_sequences(seed: int) -> None:
     for mine, theirs in zip(steps(mt, seed), steps(torch, seed), strict=True):
         assert mine == theirs
+
+
+def test_more_dimensions_than_arrays_have() -> None:
+    """Such a tensor is made of numbers, filled and viewed; what reduces it raises as torch does."""
+    many = [1] * 63 + [2, 3]
+    for made in (mt.zeros(many).fill_(4), mt.full(many, 4.0), mt.empty(many).uniform_(4, 4)):
+        assert made.dim() == 65
+        assert made.reshape(-1).tolist() == [4.0] * 6
+        with pytest.raises(RuntimeError, match="only tensors with up to 64 dims are supported"):
+            made.sum(0)

@@ -173,10 +173,14 @@ int set_documentation(PyObject* object, PyObject* value, void*) {
     return PyDict_SetItemString(attributes.get(), "__doc__", value == nullptr ? Py_None : value);
 }
 
+// Functions that are kept in a class take no instance, as those of C; that they can be asked is what inspect goes by.
+PyObject* unbound(PyObject* function, PyObject*, PyObject*) { return Py_NewRef(function); }
+
 PyTypeObject caller_type(const char* name, const char* doc, bool method) {
     const Life life = {caller_traverse, caller_clear, caller_dealloc};
     PyTypeObject type = function_type<Caller>(callable_type<Caller>(name, doc, life, caller_members()), method);
     type.tp_repr = entry<caller_repr>;
+    if (!method) type.tp_descr_get = entry<unbound>;
     return type;
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch import call, plan, table
-from mindtorch_dispatch.execute import arrays, errstate, executor
+from mindtorch_dispatch.execute import arrays, errstate, executor, views
 from mindtorch_dispatch.interface.autograd import NativeParts, hooks
 from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.meta.rule import Start
@@ -64,7 +64,7 @@ def _shared() -> tuple[layout.Classes, layout.Objects]:
         fingerprint=call.fingerprint,
         unplannable=call.Unplannable,
         run_again=call.run_again,
-        relate=executor.relate,
+        relate=views.relate,
         run_kernel=executor.run_kernel,
         run_kernel_outputs=executor.run_kernel_outputs,
         run_inplace=executor.run_inplace,

@@ -14,7 +14,8 @@ Slots:
     _meta       None, or `AutogradMeta` with what few tensors have: grad, hooks, accumulator
     _pipe       unset, or None, or what this tensor waits for: see `deferred`
 
-`_array` and `_storage` are unset while a tensor waits for the recorded call that makes it. `_host_array()` and
+`_array` and `_storage` are unset while a tensor waits for the recorded call that makes it, `_array` alone while its storage
+shares bytes with a lazy clone (`storage.copy_on_write`). `_host_array()` and
 `_materialized_storage()` wait; code that reads the slots itself says in a comment why they are there.
 """
 
@@ -31,6 +32,7 @@ from .dtype import dtype as Dtype
 from .size import Size
 from .spec import Signature, Spec
 from .storage import UntypedStorage
+from .storage.copy_on_write import CopyOnWrite
 
 
 class ViewInfo:
@@ -127,6 +129,10 @@ class TensorBase:
             return None
         return array if array.__class__ is np.ndarray else array.to_host()
 
+    def _readable_array(self) -> Any:
+        """Return what `_host_array` does, for who writes nothing: bytes that lazy clones share stay shared."""
+        return shared_array(self) if shares_bytes(self) else self._host_array()
+
     @property
     def _spec(self) -> Spec:
         return self._sig.spec
@@ -194,6 +200,13 @@ def make_tensor(
     return tensor
 
 
+def conceal(tensor: T, pipe: object) -> T:
+    """Take the array of a tensor away, which is to ask `pipe` for it, and return the tensor."""
+    del tensor._array
+    tensor._pipe = pipe
+    return tensor
+
+
 _array_slot = TensorBase.__dict__["_array"].__get__
 
 
@@ -243,9 +256,13 @@ def share_bytes(cls: type[TensorBase], sig: Signature, tensor: TensorBase) -> Te
         cls = type(tensor)
     if pipe is None or has_bytes(tensor):
         storage = tensor._storage
-        if storage is None and tensor._array.__class__ is np.ndarray:
+        try:
+            array = tensor._array
+        except AttributeError:  # its storage shares bytes with a lazy clone
+            return conceal(make_tensor(cls, sig, None, storage, tensor._offset, tensor._counter), tensor._pipe)
+        if storage is None and array.__class__ is np.ndarray:
             storage = tensor._materialized_storage()  # each would make its own over the same bytes
-        return make_tensor(cls, sig, tensor._array, storage, tensor._offset, tensor._counter)
+        return make_tensor(cls, sig, array, storage, tensor._offset, tensor._counter)
     alias = object.__new__(cls)
     alias._sig = sig
     alias._offset = tensor._offset
@@ -267,6 +284,20 @@ def array_of_storage(storage: UntypedStorage, spec: Spec, offset: int) -> Any:
     make = array_makers.get(storage.device.type)
     if make is not None:
         return make(storage, spec, offset)
+    return _array_over(storage.buffer, spec, offset)
+
+
+def _array_over(buffer: np.ndarray[Any, Any] | None, spec: Spec, offset: int) -> Any:
     if not spec.numel:  # numpy refuses an offset past the end, although nothing is read there
         return np.ndarray(spec.shape, spec.np_dtype)
-    return np.ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, spec.np_strides)
+    return np.ndarray(spec.shape, spec.np_dtype, buffer, offset * spec.itemsize, spec.np_strides)
+
+
+def shares_bytes(tensor: object) -> bool:
+    """True for a tensor that has no array because its storage shares bytes with a lazy clone."""
+    return isinstance(tensor, TensorBase) and type(getattr(tensor, "_pipe", None)) is CopyOnWrite
+
+
+def shared_array(tensor: TensorBase) -> Any:
+    """Return an array, not to be written, of a tensor whose storage shares bytes with a lazy clone."""
+    return _array_over(tensor._materialized_storage()._allocation.read(), tensor._sig.spec, tensor._offset)

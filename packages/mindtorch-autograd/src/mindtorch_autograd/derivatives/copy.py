@@ -7,6 +7,7 @@ from mindtorch_storage.spec import Spec
 from ..derivative import ZERO, derivative
 
 derivative("clone", self=lambda grad: grad)
+derivative("_lazy_clone", self=lambda grad: grad)
 
 
 def _converted_back(grad: Tensor, self_spec: Spec) -> Tensor:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.state import state
 from mindtorch_dispatch.typing import Tensor
 
+from ..delayed_error import not_again
 from ..derivative import derivative, joint
 from .view import zeros_of
 
@@ -21,12 +23,22 @@ class Placement:
     """How an op reads from and writes to the places it reduces into: `scatter_reduce` by element, `index_reduce` by row."""
 
     def __init__(
-        self, read: Callable[..., Any], add: Callable[..., Any], clear: Callable[..., Any], op: Callable[..., Any]
+        self,
+        read: Callable[..., Any],
+        add: Callable[..., Any],
+        clear: Callable[..., Any],
+        op: Callable[..., Any],
+        names: tuple[str, str],
     ) -> None:
         self.read = read
         self.add = add
         self.clear = clear
         self.op = op
+        name, source = names
+        self.twice = (
+            f"{name}(): Double backward is unsupported for {source} when >1 zeros in {source} are scattered to the same "
+            "position in self"
+        )
 
 
 ELEMENTS = Placement(
@@ -34,12 +46,14 @@ ELEMENTS = Placement(
     lambda x, dim, index, values: aten.scatter_add(x, dim, index, values),
     lambda x, dim, index: aten.scatter(x, dim, index, 0),
     lambda *values: aten.scatter_reduce(*values[:-1], include_self=values[-1]),
+    ("scatter_reduce", "src"),
 )
 ROWS = Placement(
     lambda x, dim, index: aten.index_select(x, dim, index),
     lambda x, dim, index, values: aten.index_add(x, dim, index, values),
     lambda x, dim, index: aten.index_fill(x, dim, index, 0),
     lambda *values: aten.index_reduce(*values[:-1], include_self=values[-1]),
+    ("index_reduce", "source"),
 )
 
 
@@ -73,7 +87,10 @@ def _product(
     alone = aten.logical_and(zero, zeros == 1)
     without = at.op(self, dim, index, aten.masked_fill(src, alone, 1), "prod", include_self)
     usual = at.read(grad * result, dim, index) / aten.masked_fill(src, zero, 1)
-    return own, aten.where(alone, at.read(grad * without, dim, index), usual)
+    given = aten.where(alone, at.read(grad * without, dim, index), usual)
+    if state.mode.grad and bool(aten.any(zeros > 1)):
+        (given,) = not_again((given,), (given,), at.twice)
+    return own, given
 
 
 def _reduction(at: Placement, source: str) -> Any:

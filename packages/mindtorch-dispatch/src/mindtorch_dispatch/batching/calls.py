@@ -13,7 +13,8 @@ from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
 from ..arguments.bound import Bound, tensor_leaves
-from ..execute.executor import filled, follow, run_composite
+from ..execute.executor import filled, run_composite
+from ..execute.views import follow
 from ..extend.registry import registry
 from ..interface.autograd import PlanRequest, hooks
 from ..keys import DispatchKey

@@ -32,7 +32,7 @@ def is_pinned(self: Tensor, device: Device | None = None) -> bool:
 
 def local_scalar(self: Tensor) -> Any:
     """The only element as a Python number; NotImplementedError, in torch's words, where there is no data."""
-    array = self._host_array()
+    array = self._readable_array()
     if array is None:
         if self.device.type == "meta":
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")

@@ -10,19 +10,17 @@ arguments followed by its keyword values. The ways to run are few:
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindtorch_storage.deferred import MOST_DIMENSIONS, check_dimensions, settle
+from mindtorch_storage.deferred import check_dimensions, settle
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Signature, Spec
-from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, array_of_storage, make_tensor
 
-from ..errors import bounds_error
 from ..plan import Plan
 from ..state import state
 from ..typing import Array
@@ -30,6 +28,7 @@ from .arrays import copy
 from .errstate import SILENT as _SILENT
 from .errstate import enter as _enter
 from .errstate import leave as _leave
+from .views import view_of
 
 _new = object.__new__
 _empty = np.empty
@@ -236,101 +235,13 @@ def run_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return targets[0] if plan.pack is None else plan.pack(targets)
 
 
-def _view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> TensorBase:
-    spec = sig.spec
-    storage, array = None, None
-    if spec.ndim > MOST_DIMENSIONS or base._sig.spec.ndim > MOST_DIMENSIONS:
-        return _view_of_many_dimensions(plan, base, sig, offset)
-    if base._array is not None:
-        storage = base._storage
-        if storage is None:
-            storage = base._materialized_storage()
-        if base._array.__class__ is not _ndarray:
-            array = array_of_storage(storage, spec, offset)
-        elif spec.numel:
-            try:
-                array = _ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, spec.np_strides)
-            except (TypeError, ValueError):  # numpy refuses what lies outside the buffer
-                array = _with_short_steps(spec, offset, storage)
-        else:
-            array = _without_elements(spec)
-    else:
-        storage = base._materialized_storage()
-    tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
-    if plan.creation is not None:
-        relate(plan, base, tensor)
-    return tensor
-
-
-def _without_elements(spec: Spec) -> Array:
-    """Return the array of a view of no elements; torch's error where numpy cannot count the other extents."""
-    try:
-        return _ndarray(spec.shape, spec.np_dtype)
-    except ValueError:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(spec.shape)}") from None
-
-
-def _with_short_steps(spec: Spec, offset: int, storage: Any) -> Array:
-    """Return the array of a view whose steps over extents of 1 reach anywhere; torch's error where others do, too."""
-    pairs = zip(spec.shape, spec.np_strides, strict=True)
-    steps = tuple(step if extent > 1 else spec.itemsize for extent, step in pairs)
-    try:
-        return _ndarray(spec.shape, spec.np_dtype, storage.buffer, offset * spec.itemsize, steps)
-    except (TypeError, ValueError):
-        raise bounds_error(spec, offset, storage) from None
-
-
-def _view_of_many_dimensions(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> TensorBase:
-    """As `_view_of`, where a tensor is a geometry over its storage: numpy has no array of so many dimensions."""
-    spec, storage = sig.spec, base._materialized_storage()
-    host = storage.device.type == "cpu"
-    span = sum((extent - 1) * step for extent, step in zip(spec.shape, spec.stride, strict=True)) + 1
-    if host and spec.numel and (offset < 0 or (offset + span) * spec.itemsize > storage.nbytes()):
-        raise bounds_error(spec, offset, storage)
-    array = None
-    if host and spec.ndim <= MOST_DIMENSIONS:
-        array = array_of_storage(storage, spec, offset) if spec.numel else _ndarray(spec.shape, spec.np_dtype)
-    tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
-    if host and array is None:
-        del tensor._array
-    if plan.creation is not None:
-        relate(plan, base, tensor)
-    return tensor
-
-
-def relate(plan: Plan, base: TensorBase, view: TensorBase) -> None:
-    """Note for autograd what `view` is a view of."""
-    creation: Any = plan.creation
-    above = base._view
-    if above is not None:
-        base = above.base
-        if creation == "default":
-            creation = above.creation
-    view._view = ViewInfo(base, base._counter[0], creation)
-    if plan.follows:
-        follow(base, view)
-
-
-def follow(base: TensorBase, view: TensorBase) -> None:
-    """Let `view` require grad as soon as `base` does."""
-    counter = base._counter
-    count = len(counter)
-    if count >= FOLLOWERS and not count & (count - 1):
-        counter[1:] = [reference for reference in counter[1:] if reference() is not None]
-    counter.append(weakref.ref(view))
-
-
-FOLLOWERS = 64
-"""From so many views of one base on, those that are gone are forgotten at every power of two."""
-
-
 def run_view(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """Return a tensor with the plan's geometry over the input's bytes."""
     base = flat[plan.source]
     offset = plan.offset
     if offset.__class__ is not int:
         offset = offset(*filled(plan, flat))
-    tensor = _view_of(plan, base, plan.sig, base._offset + offset)
+    tensor = view_of(plan, base, plan.sig, base._offset + offset)
     if plan.record is not None:
         plan.record(flat, tensor)
     return tensor
@@ -339,7 +250,7 @@ def run_view(plan: Plan, flat: tuple[Any, ...]) -> Any:
 def run_views(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """As `run_view`, for ops that cut one input into several views."""
     base = flat[plan.source]
-    tensors = tuple(_view_of(plan, base, sig, base._offset + offset) for sig, offset in plan.outputs)
+    tensors = tuple(view_of(plan, base, sig, base._offset + offset) for sig, offset in plan.outputs)
     if plan.record is not None:
         plan.record(flat, tensors)
     return plan.pack(tensors)
@@ -394,6 +305,6 @@ def rebind_geometry(tensor: TensorBase, spec: Spec, storage: Any, offset: int) -
     tensor._sig = sig.on(spec)
     tensor._storage = storage
     tensor._offset = offset
-    if tensor._array is not None or storage.device.type == "cpu":
+    if storage.device.type == "cpu" or tensor._array is not None:
         empty = not spec.numel and storage.device.type == "cpu"
         tensor._array = _ndarray(spec.shape, spec.np_dtype) if empty else array_of_storage(storage, spec, offset)

@@ -1,12 +1,13 @@
 """What a tensor says about itself, and the marks that Python leaves on new tensors: ops that handlers see."""
 
 from ..decomp import introspection as composed
-from ..decomp import recording
+from ..decomp import lazy_clone, recording
 from ..table import op
 
 op("lift(Tensor self) -> Tensor", composite=composed.same, variants="")
 op("lift_fresh(Tensor(a) self) -> Tensor(a)", composite=composed.same, variants="")
 op("lift_fresh_copy(Tensor self) -> Tensor", composite=composed.copied, variants="")
+op("_lazy_clone(Tensor self) -> Tensor", composite=lazy_clone.lazily_cloned)
 op("_local_scalar_dense(Tensor self) -> Scalar", composite=composed.local_scalar, variants="")
 op("is_same_size(Tensor self, Tensor other) -> bool", composite=composed.is_same_size, variants="")
 op("_has_same_storage_numel(Tensor self, Tensor other) -> bool", composite=composed.has_same_storage_numel, variants="")

@@ -16,7 +16,7 @@ from mindtorch_storage.tensor_base import TensorBase, check_bytes
 
 from ..arguments.bound import Bound
 from ..defaults import get_default_device
-from ..execute.executor import relate
+from ..execute.views import relate
 from ..interface.autograd import PlanRequest, hooks
 from ..interface.wiring import wired
 from ..keys import DispatchKey, DispatchKeySet

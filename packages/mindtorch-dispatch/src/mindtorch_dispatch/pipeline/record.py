@@ -19,7 +19,8 @@ from mindtorch_storage.deferred import thread, wait_for_missing
 from mindtorch_storage.tensor_base import TensorBase, has_bytes
 
 from ..errors import bounds_error
-from ..execute.executor import Plan, operands, relate
+from ..execute.executor import Plan, operands
+from ..execute.views import relate
 from ..frames import is_own
 from ..table import OpRow
 from ..typing import Tensor

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_storage.deferred import MOST_DIMENSIONS
 from mindtorch_storage.dtype import bfloat16, float16
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
@@ -17,6 +18,7 @@ from ..deprecations import warn_of_lost_part
 from ..errors import missing_kernel
 from ..execute import executor
 from ..execute.errstate import SILENT, enter, leave
+from ..execute.many_dimensions import run_in_a_row
 from ..meta.rule import Outputs, View
 from ..table import DYNAMIC, Kernel, OpRow, RowKind
 from .call import Call
@@ -72,6 +74,12 @@ def _route_functional(call: Call) -> None:
     if DYNAMIC in call.row.tags:
         plan.run, plan.kernel, plan.outputs = executor.run_dynamic, call.required_kernel.fn, outputs
         plan.pack = plan.pack or tuple
+        return
+    in_a_row = (
+        plan.pack is None and not call.tensors and call.device.type == "cpu" and outputs[0].ndim > MOST_DIMENSIONS
+    )
+    if in_a_row and outputs[0].is_contiguous:
+        plan.run, plan.kernel, plan.outputs = run_in_a_row, call.required_kernel.fn, [np.empty]
         return
     plan.outputs = [None if spec is None else allocator(spec, plan.row.name) for spec in outputs]
     if call.device.type == "meta":

@@ -12,7 +12,9 @@ from mindtorch.backends.cpu import get_cpu_capability
 from mindtorch.backends.cuda import _BlasBackend, _LinalgBackend, _sdp
 from mindtorch.functions.checks import is_warn_always_enabled, set_warn_always
 from mindtorch_dispatch.state import ALL_OVERRIDE, NONE_OVERRIDE, ONLY_MODES_OVERRIDE, state
+from mindtorch_storage.deferred import settle
 from mindtorch_storage.storage import UntypedStorage
+from mindtorch_storage.storage.copy_on_write import shared_bytes
 from mindtorch_storage.tensor_base import TensorBase
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "_TorchFunctionState",
     "_WeakTensorRef",
     "_add_cached_tensor",
+    "_data_address",
     "_get_cpu_capability",
     "_get_cudnn_sdp_enabled",
     "_get_flash_sdp_enabled",
@@ -46,6 +49,7 @@ __all__ = [
     "_has_mps",
     "_has_xpu",
     "_is_cached_tensor",
+    "_is_cow_tensor",
     "_is_key_in_tls",
     "_jit_set_num_profiled_runs",
     "_jit_set_profiling_executor",
@@ -62,6 +66,7 @@ __all__ = [
     "_set_warnAlways",
     "_stash_obj_in_tls",
     "_storage_Use_Count",
+    "_storage_address",
     "has_lapack",
     "has_mkl",
     "has_openmp",
@@ -209,6 +214,47 @@ def _get_graph_executor_optimize(optimize: bool | None = None) -> bool:
 def _jit_set_num_profiled_runs(runs: int) -> int:
     """Keep the number, which nothing reads, and return what it was."""
     return int(_switch("runs", runs))
+
+
+def _storage_of(name: str, returned: str, tensor: Any) -> UntypedStorage:
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(
+            f"{name}(): incompatible function arguments. The following argument types are supported:\n"
+            f"    1. (arg0: torch.Tensor) -> {returned}\n\nInvoked with: {tensor!r}"
+        )
+    storage: UntypedStorage = tensor.untyped_storage()  # type: ignore[attr-defined]  # of the class above it
+    return storage
+
+
+def _is_cow_tensor(tensor: Any) -> bool:
+    """Return whether the storage of a tensor shares its bytes with lazy clones, or did until those were written.
+
+    >>> torch._C._is_cow_tensor(torch.ones(2)._lazy_clone())
+    True
+    """
+    return shared_bytes(_storage_of("_is_cow_tensor", "bool", tensor)) is not None
+
+
+def _data_address(tensor: Any) -> int:
+    """Return where the storage of a tensor has its bytes, those that lazy clones share included.
+
+    >>> x = torch.ones(2)
+    >>> torch._C._data_address(x._lazy_clone()) == torch._C._data_address(x)
+    True
+    """
+    storage = _storage_of("_data_address", "int", tensor)
+    settle()
+    return storage._allocation.pointer()
+
+
+def _storage_address(tensor: Any) -> int:
+    """Return the identity of the storage under a tensor.
+
+    >>> x = torch.ones(2)
+    >>> torch._C._storage_address(x[1:]) == torch._C._storage_address(x)
+    True
+    """
+    return _storage_of("_storage_address", "int", tensor)._cdata
 
 
 def _storage_Use_Count(address: int) -> int:

@@ -41,7 +41,7 @@ class ConversionMixin(TensorBase):
             return aten._local_scalar_dense.default(self)
         if spec.dtype in INTEGERS:
             return aten._local_scalar_dense.default(self)
-        array = self._host_array()
+        array = self._readable_array()
         if array is None:
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         value = array.item()
@@ -61,7 +61,7 @@ class ConversionMixin(TensorBase):
             raise RuntimeError("load_scalar: invalid type")
         if has_lost_bytes(self):
             raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
-        array = self._host_array()
+        array = self._readable_array()
         if array is None:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         if array.dtype.names:

@@ -163,7 +163,7 @@ class MemoryMixin(TensorBase):
         shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
         check_integers("resize_", "size", shape)
         check_inference(self)
-        if self._sig.requires_grad:
+        if self._sig.requires_grad and not state.mode.inference:
             raise RuntimeError("cannot resize variables that require grad")
         if any(extent < 0 for extent in shape):
             raise RuntimeError("numel: integer multiplication overflow")

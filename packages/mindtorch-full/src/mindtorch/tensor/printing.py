@@ -161,7 +161,7 @@ def _numbers(array: Any, dtype: Any) -> Any:
 
 def contents_text(tensor: Any, indent: int) -> str:
     """Return the numbers of a tensor, lines after the first indented."""
-    array, dtype = tensor._host_array(), tensor._sig.spec.dtype
+    array, dtype = tensor._readable_array(), tensor._sig.spec.dtype
     summarize = array.size > PRINT_OPTS.threshold
     extents = array.shape if summarize else [-1] * array.ndim
     shown = _numbers(_corners(array) if summarize else array, dtype)

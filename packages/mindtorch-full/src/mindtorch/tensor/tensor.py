@@ -283,6 +283,9 @@ class _ReadOnly(_Attribute):
         attribute = self.__qualname__.rpartition(".")[2]
         raise AttributeError(f"attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable")
 
+    def __delete__(self, instance: Any) -> None:
+        self.__set__(instance, None)
+
 
 _WRITABLE = {"_spec", "is_npu", "__cuda_array_interface__"}
 """Properties that are no attributes of torch's native class."""

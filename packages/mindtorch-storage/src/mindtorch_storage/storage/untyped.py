@@ -20,6 +20,7 @@ from mindtorch_storage.storage import memory
 from mindtorch_storage.storage.allocators import allocate
 from mindtorch_storage.storage.base import StorageBase
 from mindtorch_storage.storage.conversion import ConversionMethods, DeviceLike, check_device_argument
+from mindtorch_storage.storage.copy_on_write import CopyOnWrite, materialize
 from mindtorch_storage.storage.elements import bytes_of, class_name, is_int
 from mindtorch_storage.storage.files import FileMethods
 from mindtorch_storage.storage.sharing import SharingMethods
@@ -144,8 +145,22 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods, FileMethods
         if _Hooks.relocated is not None:
             _Hooks.relocated(self)
 
+    def _share(self, allocation: CopyOnWrite) -> None:
+        """Show bytes that lazy clones show too, which leaves nothing to write them by."""
+        self._allocation = allocation
+        del self.buffer
+        if _Hooks.relocated is not None:
+            _Hooks.relocated(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "buffer":
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+        materialize(self)  # who asks for it may write
+        return self.buffer
+
     def _lend(self, *, resizable: bool = True) -> None:
         """Note that others than tensors see these bytes from now on; they may stop them from moving."""
+        materialize(self)
         block: Any = self._allocation
         block.lent = True
         block.resizable = resizable and block.resizable
@@ -178,6 +193,7 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods, FileMethods
     def data_ptr(self) -> int:
         """The address of the first byte; 0 when the storage is empty or has no data."""
         settle()
+        materialize(self)
         return self._allocation.pointer()
 
     def untyped(self) -> UntypedStorage:
