@@ -62,10 +62,10 @@ def _mask_like(self: Tensor, mask: Tensor, mask_type: int) -> Any:
 def masked_softmax(self: Tensor, mask: Tensor, dim: int | None, mask_type: int | None) -> Any:
     """Softmax over the elements where the mask does not hold; the others are zero."""
     check(mask.dtype is bool_dtype, lambda: "Mask should be a boolean tensor")
-    if mask_type is None:
+    if mask_type is None and mask.dim() != 4:
         raise RuntimeError("Mask Type should be defined")
     if mask.shape != self.shape:
-        mask = _mask_like(self, mask, mask_type)
+        mask = _mask_like(self, mask, 2 if mask_type is None else mask_type)
     if self.numel():
         check_floating(self.dtype, "masked_softmax")
     return aten._softmax(aten.masked_fill(self, mask, float("-inf")), -1 if dim is None else dim, False)

@@ -1,6 +1,7 @@
 """Attention."""
 
 from ..decomp import attention as composed
+from ..decomp import native_attention as native
 from ..meta import attention as rules
 from ..table import CORE, op
 
@@ -55,4 +56,23 @@ op(
     "Tensor philox_seed, Tensor philox_offset, SymInt max_seqlen_batch_q, SymInt max_seqlen_batch_k)",
     composite=composed.accelerator_only("_efficient_attention_forward"),
     variants="",
+)
+op(
+    "_transform_bias_rescale_qkv(Tensor qkv, Tensor qkv_bias, int num_heads) -> (Tensor, Tensor, Tensor)",
+    composite=native.transform_bias_rescale_qkv,
+    variants="function",
+)
+_PACKED = "int embed_dim, int {heads}, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias"
+op(
+    f"_native_multi_head_attention({_QKV}, {_PACKED.format(heads='num_head')}, Tensor? mask=None, bool need_weights=True, "
+    "bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",
+    composite=native.native_multi_head_attention,
+    variants="function",
+)
+op(
+    f"_transformer_encoder_layer_fwd(Tensor src, {_PACKED.format(heads='num_heads')}, bool use_gelu, bool norm_first, "
+    "float eps, Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, "
+    "Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> Tensor",
+    composite=native.transformer_encoder_layer_fwd,
+    variants="function",
 )

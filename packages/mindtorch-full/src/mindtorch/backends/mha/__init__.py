@@ -6,12 +6,12 @@ _state = {"enabled": True}
 
 
 def get_fastpath_enabled() -> bool:
-    """Return the setting. There is no such path here, so it changes nothing but this answer."""
+    """Return the setting: layers in evaluation, without gradients, compute a whole block in one operator."""
     return _state["enabled"]
 
 
 def set_fastpath_enabled(value: bool) -> None:
-    """Keep the setting."""
+    """Let layers take their fast path, or not."""
     _state["enabled"] = value
 
 

@@ -1,11 +1,13 @@
 """Multi-head attention; public through ``nn.modules.activation``."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import mindtorch
 from mindtorch._tensor import Tensor
 from mindtorch.nn import functional as F
 from mindtorch.nn import init
+from mindtorch.nn.modules._fast_path import why_not_attention
 from mindtorch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
@@ -117,6 +119,7 @@ class MultiheadAttention(Module):
         Weights are (N, L, S), or (N, heads, L, S) with ``average_attn_weights=False``.
         """
         is_batched = query.dim() == 3
+        why_not_fast_path = why_not_attention(self, query, key, value, (key_padding_mask, attn_mask))
         key_padding_mask = F._canonical_mask(
             mask=key_padding_mask,
             mask_name="key_padding_mask",
@@ -132,6 +135,10 @@ class MultiheadAttention(Module):
             target_type=query.dtype,
             check_other=False,
         )
+        if not why_not_fast_path:
+            merged, kind = self.merge_masks(attn_mask, key_padding_mask, query)
+            return self._attend_at_once(query, merged, need_weights, average_attn_weights, kind)
+        _refuse_nested((query, key, value), why_not_fast_path)
         swapped = self.batch_first and is_batched
         if swapped:
             query, key, value = _swap_batch_first(query, key, value)
@@ -159,6 +166,14 @@ class MultiheadAttention(Module):
             **separate,
         )
         return (output.transpose(1, 0) if swapped else output), weights
+
+    def _attend_at_once(self, query: Tensor, mask: Tensor | None, *options: Any) -> tuple[Tensor, Tensor | None]:
+        """Return what `forward` does, of the operator of inference."""
+        weights = (self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias)
+        found: tuple[Tensor, Tensor | None] = mindtorch._native_multi_head_attention(
+            query, query, query, self.embed_dim, self.num_heads, *weights, mask, *options
+        )
+        return found
 
     def _separate_weights(self) -> dict[str, Any]:
         return {
@@ -192,6 +207,14 @@ class MultiheadAttention(Module):
                 padding = key_padding_mask.view(batch_size, 1, 1, seq_len).expand(-1, self.num_heads, -1, -1)
                 merged = expanded + padding
         return merged, kind
+
+
+def _refuse_nested(tensors: Iterable[Tensor], why_not_fast_path: str) -> None:
+    if any(tensor.is_nested for tensor in tensors):
+        raise AssertionError(
+            "MultiheadAttention does not support NestedTensor outside of its fast path. The fast path was not hit because "
+            f"{why_not_fast_path}"
+        )
 
 
 def _swap_batch_first(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -30,7 +30,7 @@ def _describe(value: Any, tensor_type: str) -> str:
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     size = "x".join(str(n) for n in value.size())
-    where = "" if value.device.type == "cpu" else f" ({value.device})"
+    where = "" if value.device.type in ("cpu", "meta") else f" ({value.device})"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     return f"{kind} containing: [{tensor_type} of size {size}{where}]"
 

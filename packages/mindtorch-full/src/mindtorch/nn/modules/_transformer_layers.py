@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+import mindtorch
 from mindtorch._tensor import Tensor
 from mindtorch.nn import functional as F
+from mindtorch.nn.modules._fast_path import layer_tensors, why_not_layer
 from mindtorch.nn.modules.activation import GELU, MultiheadAttention, ReLU
 from mindtorch.nn.modules.dropout import Dropout
 from mindtorch.nn.modules.linear import Linear
@@ -112,12 +114,26 @@ class TransformerEncoderLayer(_TransformerLayer):
     ) -> Tensor:
         """Return a tensor of the shape of ``src``."""
         src_mask, src_key_padding_mask = _canonical_masks(src_mask, "src_mask", src_key_padding_mask, src.dtype)
+        if not why_not_layer(self, src, (src_mask, src_key_padding_mask)):
+            return self._encode_at_once(src, src_mask, src_key_padding_mask)
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), src_mask, src_key_padding_mask, is_causal=is_causal)
             return x + self._ff_block(self.norm2(x))
         x = self.norm1(x + self._sa_block(x, src_mask, src_key_padding_mask, is_causal=is_causal))
         return self.norm2(x + self._ff_block(x))
+
+    def _encode_at_once(self, src: Tensor, src_mask: Tensor | None, src_key_padding_mask: Tensor | None) -> Tensor:
+        """Return what `forward` does, of the operator of inference."""
+        attention = self.self_attn
+        mask, kind = attention.merge_masks(src_mask, src_key_padding_mask, src)
+        packed = (attention.in_proj_weight, attention.in_proj_bias, attention.out_proj.weight, attention.out_proj.bias)
+        form = (self.activation_relu_or_gelu == 2, self.norm_first, self.norm1.eps)
+        sizes = (attention.embed_dim, attention.num_heads)
+        encoded: Tensor = mindtorch._transformer_encoder_layer_fwd(
+            src, *sizes, *packed, *form, *layer_tensors(self), mask, kind
+        )
+        return encoded
 
     def _ff_block(self, x: Tensor) -> Tensor:
         return self.dropout2(self._feed_forward(x))

@@ -10,6 +10,7 @@ from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.nn import functional as F
 from mindtorch.nn import init
+from mindtorch.nn.modules._fast_path import why_not_layer
 from mindtorch.nn.modules._transformer_layers import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,
@@ -171,9 +172,8 @@ class TransformerEncoder(Module):
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
         self.mask_check = mask_check
-        # Nested tensors do not exist here; the flag only decides the warning below, as in torch.
-        self.use_nested_tensor = False
         reason = _why_no_nested_tensor(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and not reason
         if enable_nested_tensor and reason:
             warnings.warn(
                 f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}", stacklevel=2
@@ -191,9 +191,27 @@ class TransformerEncoder(Module):
         output = src
         batch_first = self.layers[0].self_attn.batch_first
         is_causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, batch_first))
+        padding = self._padding(src, mask, src_key_padding_mask)
+        given = src_key_padding_mask if padding is None else padding
         for layer in self.layers:
-            output = layer(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
+            output = layer(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=given)
+        if padding is not None:
+            output = output.masked_fill(padding.unsqueeze(2), 0.0)
         return output if self.norm is None else self.norm(output)
+
+    def _padding(self, src: Tensor, mask: Tensor | None, src_key_padding_mask: Tensor | None) -> Tensor | None:
+        """Return, as booleans, what is padding where torch computes with nested tensors, which leaves it zero; else None.
+
+        Nested tensors hold the first elements of each sequence, as many as there are.
+        """
+        if not self.use_nested_tensor or src_key_padding_mask is None or mask is not None:
+            return None
+        if why_not_layer(self.layers[0], src, ()):
+            return None
+        padding = src_key_padding_mask.logical_not().logical_not()
+        counts = padding.logical_not().sum(1, keepdim=True)
+        leading = mindtorch.arange(padding.size(1), device=padding.device) >= counts
+        return None if self.mask_check and not mindtorch.equal(leading, padding) else leading
 
 
 def _why_no_nested_tensor(layer: Module) -> str:
