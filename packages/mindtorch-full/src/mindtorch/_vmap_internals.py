@@ -9,6 +9,7 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.func import vmap as _batched
+from mindtorch.utils._pytree import _broadcast_to_and_flatten, tree_flatten
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
@@ -42,6 +43,7 @@ def _vmap(
     @functools.wraps(func)
     def call(*args: object) -> Any:
         found: list[Any] = []
+        _check_places(args, in_dims, name)
 
         def mapped(*given: object) -> tuple[Any, ...]:
             state.transforms -= 1
@@ -63,6 +65,17 @@ def _vmap(
         return results if isinstance(found[0], tuple) else results[0]
 
     return call
+
+
+def _check_places(args: tuple[Any, ...], in_dims: Any, name: str) -> None:
+    """Raise torch's error where a dimension is not one of the input's; here they count from the front alone."""
+    flat, spec = tree_flatten(args)
+    for one, dim in zip(flat, _broadcast_to_and_flatten(in_dims, spec) or (), strict=False):
+        if isinstance(one, TensorBase) and isinstance(dim, int) and not 0 <= dim < len(one.shape):
+            raise ValueError(
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that input is a Tensor "
+                f"of dimensionality {len(one.shape)} so expected in_dim to satisfy 0 <= in_dim < {len(one.shape)}."
+            )
 
 
 def _as_tuple(result: Any) -> tuple[Any, ...]:

@@ -169,3 +169,30 @@ def conv_tbc_backward(self: Tensor, input: Tensor, weight: Tensor, bias: Tensor,
         [1], False, [0], 1, [True, True, True],
     )  # fmt: skip
     return aten.permute(grads[0], [2, 0, 1]), aten.permute(grads[1], [2, 1, 0]), grads[2]
+
+
+def thnn_conv2d(
+    self: Tensor,
+    weight: Tensor,
+    kernel_size: Sequence[int],
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+) -> Any:
+    """A convolution of images whose kernel's extents are given beside its weights."""
+    for name, pair in (("kernel_size", kernel_size), ("stride", stride), ("padding", padding)):
+        if len(pair) != 2:
+            raise RuntimeError(f"2D {name} expected")
+    if len(self.shape) != 4:
+        raise RuntimeError(f"Expected 4D input tensor, but got: {shape_text(self.shape)}")
+    if len(weight.shape) != 4:
+        raise RuntimeError(f"non-empty 2D or 4D weight tensor expected, but got: {shape_text(weight.shape)}")
+    columns = self.shape[1] * kernel_size[0] * kernel_size[1]
+    given = weight.shape[1] * weight.shape[2] * weight.shape[3]
+    if self.shape[1] != given // (kernel_size[0] * kernel_size[1]) or columns != given:
+        expected = given // (kernel_size[0] * kernel_size[1])
+        raise RuntimeError(
+            f"Expected a tensor of dimension 4 and tensor.size[1] == {expected} but got: dimension 4 and tensor.size[1] = "
+            f"{self.shape[1]}"
+        )
+    return aten.conv2d(self, weight, bias, list(stride), list(padding))

@@ -109,6 +109,15 @@ def nonzero_as_tuple(self: Tensor, as_tuple: bool) -> Any:
     return tuple(where_positions(self)) if as_tuple else aten.nonzero.default(self)
 
 
+def _not_into(out: object, self: Tensor, as_tuple: bool) -> Any:
+    if as_tuple:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    return aten.nonzero.out(self, out=out)
+
+
+nonzero_as_tuple.into = _not_into  # type: ignore[attr-defined]  # what `compose` asks for
+
+
 def take_along_dim_apart(self: Spec, indices: Spec, dim: int | None = None) -> Apart:
     """As `gather`, which reads the places modulo the extent, copies, and an operand that is not broadcast by itself."""
     if dim is None:

@@ -118,6 +118,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
     return (aten.add if intercepted(state.mode, (product,)) else aten.add_)(product, bias)
 
 
+def addmm_activation(
+    self: Tensor, mat1: Tensor, mat2: Tensor, beta: complex, alpha: complex, use_gelu: bool = False
+) -> Any:
+    """`addmm`, and then relu or gelu."""
+    product = aten.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
+    return aten.gelu(product) if use_gelu else aten.relu(product)
+
+
 def outer(self: Tensor, vec2: Tensor) -> Any:
     """Every product of an element of one vector with one of the other."""
     for name, vector in (("self", self), ("vec2", vec2)):

@@ -14,15 +14,19 @@ from ..meta.matrices import check_matrix, check_resolution
 from ..typing import Tensor
 
 
+def _check_tolerance(name: str, kind: str, given: Tensor | None) -> None:
+    check(
+        given is None or not given.dtype.is_complex,
+        lambda: (
+            f"{name}: {kind} tensor of complex type is not supported. Got {given.dtype.scalar_name if given is not None else ''}"
+        ),
+    )
+
+
 def _tolerances(input: TensorBase, atol: Any, rtol: Any, name: str) -> tuple[Any, Any]:
     """Return both tolerances as tensors; the relative one defaults to what the dtype resolves."""
-    for kind, given in (("atol", atol), ("rtol", rtol)):
-        check(
-            given is None or not given.dtype.is_complex,
-            lambda kind=kind, given=given: (
-                f"{name}: {kind} tensor of complex type is not supported. Got {given.dtype.scalar_name}"
-            ),
-        )
+    _check_tolerance(name, "atol", atol)
+    _check_tolerance(name, "rtol", rtol)
     if rtol is None:
         check_resolution(input.dtype)
         default = finfo(input.dtype.to_real()).eps * max(input.shape[-2:])
@@ -78,6 +82,8 @@ def pinv_float(self: Tensor, atol: float | None, rtol: float | None, hermitian: 
 def pinv_rcond(self: Tensor, rcond: Tensor | float, hermitian: bool) -> Any:
     """`linalg_pinv` with one relative tolerance, a number or a tensor."""
     zero = aten.zeros((), dtype=float64, device=self.device)
+    if isinstance(rcond, TensorBase):
+        _check_tolerance("torch.linalg.pinv", "rcond", rcond)
     relative = _as_tensor(rcond, self) if isinstance(rcond, (int, float)) else rcond
     return aten.linalg_pinv(self, atol=zero, rtol=relative, hermitian=hermitian)
 

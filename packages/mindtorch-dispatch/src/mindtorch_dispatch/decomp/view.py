@@ -274,3 +274,11 @@ def unsafe_chunk(self: Tensor, chunks: int, dim: int) -> Any:
     if length == 0 and extent == 0:
         return aten.unsafe_split_with_sizes(self, [0] * chunks, dim)
     return aten.unsafe_split.Tensor(self, length, dim)
+
+
+def slice_inverse(
+    self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Any:
+    """What a slice was cut from: the geometry of `src` over the memory of `self`."""
+    spec = src._sig.spec
+    return aten.as_strided(self, list(spec.shape), list(spec.stride), src._offset)

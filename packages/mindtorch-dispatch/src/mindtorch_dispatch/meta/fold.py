@@ -120,5 +120,12 @@ def col2im(self: Spec, output_size: Pair, kernel_size: Pair, dilation: Pair, pad
             f"{counts[1]} = {counts[0] * counts[1]}, but got input.size(2)={columns}."
         ),
     )
+    check(
+        min(counts) >= 1,
+        lambda: (
+            f"{given.removesuffix('expected ')}calculated shape of the array of sliding blocks as {_pair(counts)}, which is too "
+            "small (non-positive)"
+        ),
+    )
     _check_kernel(self, "col2im_out_cpu")
     return Spec.of(self.dtype, self.device, (*self.shape[:-2], rows // area, *output_size))

@@ -48,6 +48,13 @@ for _n in (1, 2, 3):
         composite=composed.transposed(_n),
         variants="function",
     )
+op(
+    "thnn_conv2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] stride=1, "
+    "SymInt[2] padding=0) -> Tensor",
+    composite=composed.thnn_conv2d,
+    variants="nn",
+    out=True,
+)
 op("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", rules.conv_tbc, variants="function")
 op(
     "conv_tbc_backward(Tensor self, Tensor input, Tensor weight, Tensor bias, int pad) -> (Tensor, Tensor, Tensor)",

@@ -1,6 +1,7 @@
 """Sampling at the points of a grid."""
 
 from ..decomp import grid_sample as composed
+from ..decomp.alias import alias_of
 from ..meta import grid_sample as rules
 from ..table import op
 
@@ -14,6 +15,11 @@ for _n in (2, 3):
         rules.sample_backward,
         variants="",
     )
+op(
+    f"_grid_sampler_2d_cpu_fallback({_HOW}) -> Tensor",
+    composite=alias_of("grid_sampler_2d"),
+    variants="function",
+)
 op(
     "affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
     rules.affine_grid,

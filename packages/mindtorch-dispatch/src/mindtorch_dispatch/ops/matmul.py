@@ -28,6 +28,11 @@ op(
     composite=composed.accelerator_only,
     out=True,
 )
+op(
+    f"_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, {_SCALE}, bool use_gelu=False) -> Tensor",
+    composite=composed.addmm_activation,
+    out=True,
+)
 op(f"addbmm(Tensor self, Tensor batch1, Tensor batch2, {_SCALE}) -> Tensor", rules.addbmm)
 op(f"addmv(Tensor self, Tensor mat, Tensor vec, {_SCALE}) -> Tensor", rules.addmv)
 op(f"addr(Tensor self, Tensor vec1, Tensor vec2, {_SCALE}) -> Tensor", rules.addr)

@@ -37,6 +37,10 @@ op(
     "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
     rules.as_strided,
 )
+op(
+    "slice_inverse(Tensor(a) self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
+    composite=composed.slice_inverse,
+)
 op("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", rules.unbind)
 op("split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", rules.split)
 op(

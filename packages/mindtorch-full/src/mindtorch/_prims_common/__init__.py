@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import enum
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_storage.promotion import number_dtype, result_type
 from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
 
 __all__ = [
@@ -56,6 +58,63 @@ def dtype_to_type(dtype: Any) -> type:
     if dtype.is_floating_point:
         return float
     return complex if dtype.is_complex else int
+
+
+class ELEMENTWISE_TYPE_PROMOTION_KIND(enum.Enum):
+    """In which type an operation on elements computes, and in which it answers, for its operands' common type."""
+
+    DEFAULT = (0,)
+    NO_OPMATH = (1,)
+    INT_TO_FLOAT = (2,)
+    ALWAYS_BOOL = (3,)
+    COMPLEX_TO_FLOAT = (4,)
+    BOOL_TO_LONG = (5,)
+
+
+_WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
+
+
+def get_computation_dtype(dtype: Any) -> Any:
+    """Return the type in which numbers of a type are computed with: a wider one for those of 16 bits."""
+    return _WIDER.get(dtype, dtype)
+
+
+def elementwise_dtypes(*_args: Any, type_promotion_kind: ELEMENTWISE_TYPE_PROMOTION_KIND) -> tuple[Any, Any]:
+    """Return the type in which an operation computes with its operands, and the type of its result.
+
+    >>> from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
+    >>> elementwise_dtypes(torch.ones(2).half(), type_promotion_kind=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)
+    (torch.float32, torch.float16)
+    """
+    kinds = ELEMENTWISE_TYPE_PROMOTION_KIND
+    operands = [arg for arg in _args if arg is not None]
+    for operand in operands:
+        if not isinstance(operand, (torch.Tensor, bool, int, float, complex)):
+            raise ValueError(f"Unexpected type {type(operand)} when computing elementwise type promotion!")
+    if not isinstance(type_promotion_kind, kinds):
+        raise ValueError(f"Unknown type promotion kind {type_promotion_kind!s}")
+    common = _common_dtype(operands)
+    result = common
+    if type_promotion_kind is kinds.INT_TO_FLOAT and not (common.is_floating_point or common.is_complex):
+        result = common = torch.get_default_dtype()
+    if type_promotion_kind is kinds.BOOL_TO_LONG and common is torch.bool:
+        result = common = torch.int64
+    if type_promotion_kind is kinds.ALWAYS_BOOL:
+        result = torch.bool
+    if type_promotion_kind is kinds.COMPLEX_TO_FLOAT and common.is_complex:
+        result = corresponding_real_dtype(common)
+    return (common if type_promotion_kind is kinds.NO_OPMATH else get_computation_dtype(common)), result
+
+
+def _common_dtype(operands: Sequence[Any]) -> Any:
+    """Return the type that operands are promoted to; that of no operands is bool."""
+    tensors = [one for one in operands if isinstance(one, torch.Tensor)]
+    numbers = [
+        number_dtype(type(one), torch.get_default_dtype()) for one in operands if not isinstance(one, torch.Tensor)
+    ]
+    with_dimensions = [one.dtype for one in tensors if one.dim()]
+    found = result_type(with_dimensions, [one.dtype for one in tensors if not one.dim()], numbers)
+    return torch.bool if found is None else found
 
 
 _COMPLEX_OF = {

@@ -15,7 +15,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from . import forward_ad
 from ._mismatch import Failure
-from ._numerical import differentiable
+from ._numerical import check_same, differentiable
 
 IMAGINARY = "While considering the imaginary part of complex inputs only, "
 
@@ -75,6 +75,8 @@ def differences_along(func: Callable[..., Any], inputs: Any, target: Any, direct
             values.append([one.detach().clone() for one in results_of(func, inputs)])
     with no_grad():
         target.data.copy_(before)
+    for above, below in zip(*values, strict=True):
+        check_same(below, above, f"by {eps}")
     return [(above - below) / (2 * eps) for above, below in zip(*values, strict=True)]
 
 

@@ -48,6 +48,17 @@ def _values(call: Callable[[], Tensors], imaginary: bool) -> list[Any]:
         return [_part(one.detach(), imaginary).clone() for one in call()]
 
 
+def check_same(one: Any, other: Any, how: str) -> None:
+    """Raise AssertionError where an output has another shape or dtype at another place: such have no difference."""
+    for what in ("shape", "dtype"):
+        first, second = getattr(one, what), getattr(other, what)
+        if first != second:
+            raise AssertionError(
+                f"Expected `func` to return outputs with the same {what} when inputs are perturbed {how}, but got: "
+                f"{what}s {first} and {second}."
+            )
+
+
 def numerical(call: Callable[[], Tensors], target: Any, count: int, eps: float, imaginary: bool) -> list[Any]:
     """Return for each of `count` outputs a matrix (elements of `target`, elements of the output)."""
     rows: list[list[Any]] = [[] for _ in range(count)]
@@ -64,6 +75,8 @@ def numerical(call: Callable[[], Tensors], target: Any, count: int, eps: float, 
                 elements[index] = before - step
                 below = _values(call, imaginary)
                 elements[index] = before
+                for one, other in zip(below, above, strict=True):
+                    check_same(one, other, f"on index {index} by {eps}")
                 pieces.append([(a - b) / (2 * eps) for a, b in zip(above, below, strict=True)])
             for place in range(count):
                 row = pieces[0][place] if len(pieces) == 1 else pieces[0][place] + 1j * pieces[1][place]

@@ -6,6 +6,8 @@ from multiprocessing import *  # noqa: F403 (this module stands in for Python's)
 
 from mindtorch._naming import missing_attribute
 from mindtorch.multiprocessing import reductions as reductions
+from mindtorch.multiprocessing._thread_names import _get_thread_name as _get_thread_name
+from mindtorch.multiprocessing._thread_names import _set_thread_name as _set_thread_name
 from mindtorch.multiprocessing.reductions import init_reductions
 from mindtorch.multiprocessing.spawn import (
     ProcessContext as ProcessContext,

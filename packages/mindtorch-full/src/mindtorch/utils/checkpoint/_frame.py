@@ -158,7 +158,11 @@ class Frame:
             if not self.forward_completed:
                 # Backward inside the forward: the later slots are not there yet.
                 self.ignore_mismatch = True
-            return
+                return
+            raise CheckpointError(
+                "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward "
+                f"pass.\n{HINT}"
+            )
         slot = self.slots[index]()
         if slot is not None:
             token = slot.tokens[run] = _Token()
