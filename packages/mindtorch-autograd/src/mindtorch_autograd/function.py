@@ -85,6 +85,9 @@ class BackwardCFunction(Node, FunctionCtx):
     __module__ = "torch.autograd.function"
     _forward_cls: Any = None
     materialize_grads = True
+    _materialize_non_diff_grads = True
+    """Whether outputs that carry no gradient get zeros too."""
+    _without_gradient: frozenset[int] = frozenset()
     to_save: tuple[Any, ...] | None = None
     dirty_tensors: tuple[Any, ...] | None = None
     non_differentiable: tuple[Any, ...] | None = None
@@ -152,6 +155,8 @@ class BackwardCFunction(Node, FunctionCtx):
         given = list(grads[: len(self._outputs)])
         if self.materialize_grads:
             for index, spec in enumerate(self._outputs):
+                if index in self._without_gradient and not self._materialize_non_diff_grads:
+                    continue
                 if given[index] is None and spec is not None:
                     given[index] = aten.zeros(list(spec.shape), dtype=spec.dtype, device=spec.device)
         cls = self._forward_cls

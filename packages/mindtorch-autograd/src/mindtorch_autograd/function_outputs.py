@@ -66,13 +66,18 @@ class _Wrapping:
                 "modified inplace must all be outputs of the Function."
             )
         differentiable = 0
+        without: list[int] = []
         for index, one in enumerate(self.outputs):
             if not isinstance(one, TensorBase):
                 continue
             dtype = one._sig.spec.dtype
             counts = self.recording and id(one) not in self.plain and (dtype.is_floating_point or dtype.is_complex)
             differentiable += counts
+            if not counts:
+                without.append(index)
             self.outputs[index] = self._connected(one, index, counts)
+        if without and self.recording:
+            self.node._without_gradient = frozenset(without)
         if differentiable > 1:
             for one in self.outputs:
                 if isinstance(one, TensorBase) and one._view is not None:

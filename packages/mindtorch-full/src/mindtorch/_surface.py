@@ -34,6 +34,7 @@ HOMES: dict[str, str] = {
         "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
         "functions.sparse": "sparse_coo_tensor",
+        "nested._internal.strided": "_nested_tensor_from_mask _nested_tensor_from_mask_left_aligned",
         "functions.sparse_compressed": "sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor "
         "sparse_bsc_tensor",
         "functions.scaled": "_scaled_mm _scaled_mm_v2 _scaled_grouped_mm",

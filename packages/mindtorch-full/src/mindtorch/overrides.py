@@ -211,6 +211,8 @@ def resolve_name(f: Any) -> str | None:
     if isinstance(f, (OpOverload, OpOverloadPacket)) and id(f) not in _names():
         return str(f)
     owner = getattr(f, "__self__", None)
+    if isinstance(owner, types.MemberDescriptorType):
+        return f"torch.Tensor.{owner.__name__}.{f.__name__}"
     return _names().get(id(owner) if isinstance(owner, property) else id(f))
 
 

@@ -205,8 +205,3 @@ def test_files_are_read_by_both():
     mindtorch.save(read, file)
     file.seek(0)
     assert torch.load(file, weights_only=False).values().tolist() == [1.0] * 5
-
-
-def test_the_strided_layout_says_that_it_is_not_offered():
-    with pytest.raises(NotImplementedError, match=r"give layout=torch\.jagged"):
-        mindtorch.nested.nested_tensor([mindtorch.ones(2)])

@@ -178,3 +178,36 @@ def test_sizes_in_inference_mode() -> None:
     """A tensor that requires grad may be resized where nothing is recorded at all."""
     with mindtorch.inference_mode():
         assert mindtorch.ones(1, 2, 3, requires_grad=True).resize_(1, 2).shape == (1, 2)
+
+
+@pytest.mark.parametrize("zeros", [True, False])
+def test_gradients_of_outputs_without_any(zeros: bool) -> None:
+    """They are zeros in `backward`, or None where the function wants them so."""
+    seen: list[Any] = []
+
+    class Both(mindtorch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            out, count = x.clone(), x.clone()
+            ctx.mark_non_differentiable(count)
+            ctx._materialize_non_diff_grads = zeros
+            return out, count
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            seen.extend(grads)
+            return grads[0]
+
+    Both.apply(mindtorch.ones(1, requires_grad=True))[0].backward()
+    assert seen[0].item() == 1.0
+    assert seen[1] == 0.0 if zeros else seen[1] is None
+
+
+def test_filling_elements_that_share_memory() -> None:
+    """A number fills them with a warning, be it in a tensor."""
+    for module in (mindtorch, torch):
+        shared = module.ones(1).expand(3)
+        with pytest.warns(UserWarning, match="expanded tensors"):
+            shared.masked_fill_(module.tensor([True, False, True]), module.tensor(0.0))
+        assert shared.tolist() == [0.0] * 3
+

@@ -25,7 +25,8 @@ from .out_dtypes import FREE, check_out_dtype, is_exact
 from .overlap import refusing_overlap
 
 _FILLS = frozenset(
-    "fill_.Scalar zero_ masked_fill_.Scalar index_fill_.int_Scalar index_fill_.int_Tensor index_put_ tril_ triu_".split()
+    "fill_.Scalar zero_ masked_fill_.Scalar masked_fill_.Tensor index_fill_.int_Scalar index_fill_.int_Tensor index_put_ tril_ "
+    "triu_".split()
 )
 """Ops whose target's elements may share memory; most write one value everywhere."""
 

@@ -216,7 +216,7 @@ def _jit_set_num_profiled_runs(runs: int) -> int:
     return int(_switch("runs", runs))
 
 
-def _storage_of(name: str, returned: str, tensor: Any) -> UntypedStorage:
+def _storage_of(name: str, returned: str, tensor: object) -> UntypedStorage:
     if not isinstance(tensor, TensorBase):
         raise TypeError(
             f"{name}(): incompatible function arguments. The following argument types are supported:\n"
@@ -226,7 +226,7 @@ def _storage_of(name: str, returned: str, tensor: Any) -> UntypedStorage:
     return storage
 
 
-def _is_cow_tensor(tensor: Any) -> bool:
+def _is_cow_tensor(tensor: object) -> bool:
     """Return whether the storage of a tensor shares its bytes with lazy clones, or did until those were written.
 
     >>> torch._C._is_cow_tensor(torch.ones(2)._lazy_clone())
@@ -235,7 +235,7 @@ def _is_cow_tensor(tensor: Any) -> bool:
     return shared_bytes(_storage_of("_is_cow_tensor", "bool", tensor)) is not None
 
 
-def _data_address(tensor: Any) -> int:
+def _data_address(tensor: object) -> int:
     """Return where the storage of a tensor has its bytes, those that lazy clones share included.
 
     >>> x = torch.ones(2)
@@ -247,7 +247,7 @@ def _data_address(tensor: Any) -> int:
     return storage._allocation.pointer()
 
 
-def _storage_address(tensor: Any) -> int:
+def _storage_address(tensor: object) -> int:
     """Return the identity of the storage under a tensor.
 
     >>> x = torch.ones(2)

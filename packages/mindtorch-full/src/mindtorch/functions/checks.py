@@ -154,7 +154,8 @@ def is_same_size(input: Any, other: Any) -> bool:
     >>> torch.is_same_size(torch.ones(2, 3), torch.ones(3, 2))
     False
     """
-    return input.shape == other.shape
+    same: bool = input.is_same_size(other)
+    return same
 
 
 def is_nonzero(input: Any) -> bool:

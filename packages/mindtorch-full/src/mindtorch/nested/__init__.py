@@ -6,10 +6,12 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch_dispatch.warn_once import warn_once
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import _internal as _internal
 from ._internal import functions as _functions
+from ._internal import strided as _strided
 from ._internal.nested_tensor import NestedTensor as _NestedTensor
 from ._internal.nested_tensor import _rebuild_njt as _rebuild_njt
 from ._internal.nested_tensor import view_of_values as _view_of_values
@@ -23,18 +25,25 @@ __all__ = [
     "to_padded_tensor",
 ]
 
-_STRIDED = "nested tensors of the strided layout are not offered: give layout=torch.jagged"
+_PROTOTYPE = (
+    "The PyTorch API of nested tensors is in prototype stage and will change in the near future. We recommend specifying "
+    "layout=torch.jagged when constructing a nested tensor, as this layout receives active development, has better operator "
+    "coverage, and works with torch.compile."
+)
 _RAGGED = (
     "Cannot represent given tensor list as a nested tensor with the jagged layout. Note that the jagged layout only allows for "
     "a single ragged dimension. For example: (B, *, D_0, D_1, ..., D_N), with ragged * dim."
 )
 
 
-def _check_layout(layout: Any) -> None:
+def _is_strided(layout: Any) -> bool:
+    """Return whether the layout of a nested tensor is the strided one, which is in torch where none is given."""
     if layout is None or layout is torch.strided:
-        raise NotImplementedError(_STRIDED)
+        warn_once(_PROTOTYPE, UserWarning)
+        return True
     if layout is not torch.jagged:
         raise RuntimeError(f"Specified layout is unsupported for nested tensors: {layout}")
+    return False
 
 
 def _packed(tensors: list[Any], dtype: Any, device: Any) -> Any:
@@ -71,8 +80,7 @@ def nested_tensor(
 ) -> Any:
     """Return a nested tensor over copies of tensors, a leaf.
 
-    Raises:
-        NotImplementedError: a layout other than `torch.jagged`.
+    In the strided layout, which is the default, nested tensors have the operators of inference alone.
 
     >>> x = torch.nested.nested_tensor([[1.0, 2.0], [3.0]], layout=torch.jagged)
     >>> [one.tolist() for one in x.unbind()]
@@ -80,10 +88,13 @@ def nested_tensor(
     """
     if not isinstance(tensor_list, (list, tuple)):
         raise TypeError("Only lists (List[Tensor] and List[List...[Scalar]]) are accepted in nested_tensor")
-    _check_layout(layout)
+    strided = _is_strided(layout)
     tensors = [
         one.detach() if isinstance(one, TensorBase) else torch.as_tensor(one, dtype=dtype) for one in tensor_list
     ]
+    if strided:
+        copies = [one.clone() for one in tensors]
+        return _strided.from_list(copies, dtype, device).requires_grad_(requires_grad)
     return _packed(tensors, dtype, device).requires_grad_(requires_grad)
 
 
@@ -99,7 +110,8 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
         raise TypeError("as_nested_tensor(): Expected first argument to be a tensor or a list / tuple of tensors ")
     if isinstance(ts, _NestedTensor):
         return ts if dtype is None and device is None else ts.to(dtype=dtype, device=device)
-    _check_layout(layout)
+    if _is_strided(layout):
+        return _strided.from_list(list(ts), dtype, device)
     return _packed(list(ts.unbind(0)) if isinstance(ts, TensorBase) else list(ts), dtype, device)
 
 
@@ -140,7 +152,16 @@ def narrow(tensor: Any, dim: int, start: Any, length: Any, layout: Any = None) -
     >>> x.unbind()
     (tensor([0]), tensor([3, 4, 5]))
     """
-    _check_layout(layout)
+    if _is_strided(layout):
+        pieces = [(tensor[place], start, length) for place in range(tensor.shape[0])]
+        return _strided.from_list(
+            [
+                row.narrow(dim - 1, _at(begin, place), _at(count, place))
+                for place, (row, begin, count) in enumerate(pieces)
+            ],
+            None,
+            None,
+        )
     if dim != 1:
         raise RuntimeError("jagged layout only supports dim=1")
     count, extent = tensor.shape[:2]
@@ -159,6 +180,12 @@ def narrow(tensor: Any, dim: int, start: Any, length: Any, layout: Any = None) -
     offsets = torch.cat([begins, begins[-1:] + lengths[-1:]])
     values = tensor.contiguous().flatten(0, 1)
     return _view_of_values(values, offsets, lengths.contiguous(), 1)
+
+
+def _at(value: Any, place: int) -> int:
+    return (
+        value if isinstance(value, int) else int(value.expand(place + 1)[place] if value.numel() == 1 else value[place])
+    )
 
 
 def masked_select(tensor: Any, mask: Any) -> Any:
@@ -183,9 +210,12 @@ def to_padded_tensor(input: Any, padding: float, output_size: Any = None, out: A
     tensor([[1., 2.],
             [3., 0.]])
     """
+    if isinstance(input, _strided.StridedNestedTensor):
+        return _strided.nested_to_padded_tensor(input, padding, output_size)
     return _functions.to_padded_tensor(input, padding, output_size)
 
 
+_strided.StridedNestedTensor.to_padded_tensor = to_padded_tensor  # type: ignore[attr-defined]
 _NestedTensor.to_padded_tensor = to_padded_tensor  # type: ignore[attr-defined]
 
 adopt(globals())

@@ -88,6 +88,10 @@ class MappingMixin(TensorBase):
         >>> torch.ones(2).is_same_size(torch.zeros(2))
         True
         """
+        if other.is_nested:
+            raise RuntimeError(
+                "Expected both self and other to be nested tensors. Self is not nested. While Other is nested."
+            )
         same: bool = self.shape == other.shape
         return same
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import mindtorch
 from mindtorch._C._modes import _TorchDispatchModeKey
+from mindtorch._tensor import Tensor
 from mindtorch.amp.state import is_autocast_enabled
 from mindtorch.backends.mha import get_fastpath_enabled
+from mindtorch.nn.modules.module import Module
 from mindtorch.overrides import has_torch_function
 from mindtorch.utils._python_dispatch import _detect_infra_mode
 
@@ -16,11 +18,11 @@ _DEVICES = ("cpu",)
 """Devices whose layers take these operators; a backend's own kernels stand behind the other path."""
 
 
-def _first(reasons: Sequence[tuple[Any, str]]) -> str:
+def _first(reasons: Sequence[tuple[object, str]]) -> str:
     return next((text for holds, text in reasons if holds), "")
 
 
-def _why_not_tensors(tensors: Sequence[Any]) -> str:
+def _why_not_tensors(tensors: Sequence[Tensor | None]) -> str:
     if has_torch_function(tensors):
         return "some Tensor argument has_torch_function"
     if any(one is not None and one.device.type not in _DEVICES for one in tensors):
@@ -31,7 +33,7 @@ def _why_not_tensors(tensors: Sequence[Any]) -> str:
     return "we are running make_fx tracing" if tracing else ""
 
 
-def _why_not_dtypes(attention: Any, query: Any) -> str:
+def _why_not_dtypes(attention: Any, query: Tensor) -> str:
     weight, bias = attention.in_proj_weight, attention.in_proj_bias
     if bias is not None and query.dtype != bias.dtype:
         return f"dtypes of query ({query.dtype}) and self.in_proj_bias ({bias.dtype}) don't match"
@@ -42,7 +44,7 @@ def _why_not_dtypes(attention: Any, query: Any) -> str:
     return ""
 
 
-def why_not_attention(attention: Any, query: Any, key: Any, value: Any, masks: Sequence[Any]) -> str:
+def why_not_attention(attention: Any, query: Tensor, key: Tensor, value: Tensor, masks: Sequence[Tensor | None]) -> str:
     """Return why a `MultiheadAttention` must not take `_native_multi_head_attention`, or an empty string; `masks` are as
     the caller gave them."""
     if not get_fastpath_enabled():
@@ -85,11 +87,11 @@ def layer_tensors(layer: Any) -> tuple[Any, ...]:
     )
 
 
-def _has_hooks(layer: Any) -> bool:
+def _has_hooks(layer: Module) -> bool:
     return any(module._forward_hooks or module._forward_pre_hooks for module in layer.modules())
 
 
-def why_not_layer(layer: Any, src: Any, masks: Sequence[Any]) -> str:
+def why_not_layer(layer: Any, src: Tensor, masks: Sequence[Tensor | None]) -> str:
     """Return why a `TransformerEncoderLayer` must not take `_transformer_encoder_layer_fwd`, or an empty string."""
     attention = layer.self_attn
     if not get_fastpath_enabled():
