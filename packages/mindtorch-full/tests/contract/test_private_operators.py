@@ -210,4 +210,3 @@ def test_filling_elements_that_share_memory() -> None:
         with pytest.warns(UserWarning, match="expanded tensors"):
             shared.masked_fill_(module.tensor([True, False, True]), module.tensor(0.0))
         assert shared.tolist() == [0.0] * 3
-

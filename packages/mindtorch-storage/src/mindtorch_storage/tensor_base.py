@@ -131,6 +131,8 @@ class TensorBase:
 
     def _readable_array(self) -> Any:
         """Return what `_host_array` does, for who writes nothing: bytes that lazy clones share stay shared."""
+        if is_negated(self):
+            return self.resolve_neg()._host_array()  # type: ignore[attr-defined]  # of the class above it
         return shared_array(self) if shares_bytes(self) else self._host_array()
 
     @property
@@ -298,6 +300,26 @@ def shares_bytes(tensor: object) -> bool:
     return isinstance(tensor, TensorBase) and type(getattr(tensor, "_pipe", None)) is CopyOnWrite
 
 
+class Negated:
+    """What a tensor has in the place of an array that shows the negatives of what its storage holds."""
+
+    __slots__ = ()
+
+    def flush(self) -> None:
+        """Raise torch's error: there are no such bytes to give away."""
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead."
+        )
+
+
+NEGATED = Negated()
+
+
+def is_negated(tensor: object) -> bool:
+    """True for a tensor that shows the negatives of what its storage holds."""
+    return isinstance(tensor, TensorBase) and getattr(tensor, "_pipe", None) is NEGATED
+
+
 def shared_array(tensor: TensorBase) -> Any:
-    """Return an array, not to be written, of a tensor whose storage shares bytes with a lazy clone."""
+    """Return an array over the storage of a tensor that has none itself, not to be written."""
     return _array_over(tensor._materialized_storage()._allocation.read(), tensor._sig.spec, tensor._offset)

@@ -19,7 +19,7 @@ from mindtorch_storage.deferred import check_dimensions, settle
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Signature, Spec
-from mindtorch_storage.tensor_base import TensorBase, array_of_storage, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, array_of_storage, is_negated, make_tensor
 
 from ..plan import Plan
 from ..state import state
@@ -305,6 +305,6 @@ def rebind_geometry(tensor: TensorBase, spec: Spec, storage: Any, offset: int) -
     tensor._sig = sig.on(spec)
     tensor._storage = storage
     tensor._offset = offset
-    if storage.device.type == "cpu" or tensor._array is not None:
+    if (storage.device.type == "cpu" or tensor._array is not None) and not is_negated(tensor):
         empty = not spec.numel and storage.device.type == "cpu"
         tensor._array = _ndarray(spec.shape, spec.np_dtype) if empty else array_of_storage(storage, spec, offset)

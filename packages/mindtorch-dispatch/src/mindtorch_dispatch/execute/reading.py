@@ -1,4 +1,5 @@
-"""Calls over tensors whose bytes are shared with lazy clones (`mindtorch_storage.storage.copy_on_write`).
+"""Calls over tensors whose bytes are shared with lazy clones (`mindtorch_storage.storage.copy_on_write`), or that show the
+negatives of what their storage holds (`torch._neg_view`).
 
 Such a tensor has no array, so a plan that meets one stops before anything is done. Where the plan writes it, its storage
 takes bytes of its own. Where it only reads, the plan runs over stand-ins: tensors of the same geometry with an array that
@@ -11,11 +12,21 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any
 
-from mindtorch_storage.tensor_base import TensorBase, make_tensor, shared_array, shares_bytes
+from mindtorch_storage.tensor_base import (
+    TensorBase,
+    array_of_storage,
+    is_negated,
+    make_tensor,
+    shared_array,
+    shares_bytes,
+)
 
 from ..arguments.bound import tensor_leaves
+from ..interface.wiring import wired
 from ..plan import Plan
+from ..table import packets
 from . import executor
+from .arrays import assign
 
 _Targets = Callable[[Plan, tuple[Any, ...]], Iterable[Any]]
 
@@ -49,35 +60,71 @@ _WRITTEN: dict[Any, _Targets] = {
 
 
 def run_reading(plan: Plan, flat: tuple[Any, ...]) -> Any:
-    """Run a plan some of whose operands share their bytes; those that it writes stop sharing them."""
-    written = _WRITTEN.get(plan.run)
-    for tensor in tensor_leaves(flat) if written is None else written(plan, flat):
+    """Run a plan some of whose operands have no arrays; those that it writes stop sharing their bytes."""
+    known = _WRITTEN.get(plan.run)
+    written = tensor_leaves(flat) if known is None else list(known(plan, flat))
+    for tensor in written:
         if shares_bytes(tensor):
             tensor._pipe.flush()
-    stand_ins: list[TensorBase] = []
-    shown = tuple([_shown(value, stand_ins) for value in flat])
-    if not stand_ins:
+    stand_ins = _StandIns()
+    shown = tuple([stand_ins.of(value) for value in flat])
+    if not stand_ins.originals:
         return plan.run(plan, flat)
-    return plan.run(_telling_of(flat, plan), shown)
+    negated = [tensor for tensor in written if is_negated(tensor)]
+    if negated and (known is None or plan.record is not None):
+        raise NotImplementedError(
+            f"aten::{plan.row.name}: this operator does not write to a tensor with the negative bit here, nor does any that is "
+            "recorded for gradients: write to tensor.resolve_neg()"
+        )
+    result = plan.run(_telling_of(flat, plan, stand_ins), shown)
+    for tensor in negated:
+        made = stand_ins.made[id(tensor)]
+        assign(array_of_storage(tensor._materialized_storage(), tensor._sig.spec, tensor._offset), _negatives(made))
+    return stand_ins.back(result)
 
 
-def _shown(value: Any, stand_ins: list[TensorBase]) -> Any:
-    """Return what stands for an argument; `stand_ins` gets the tensors that were made for it."""
-    if isinstance(value, (list, tuple)) and any(shares_bytes(item) for item in value):
-        return [_shown(item, stand_ins) for item in value]
-    if not shares_bytes(value):
-        return value
-    stand_in = make_tensor(type(value), value._sig, shared_array(value), value._storage, value._offset, value._counter)
-    stand_ins.append(stand_in)
-    return stand_in
+class _StandIns:
+    """Tensors with arrays in the place of those without: the bytes that are shared, or a copy of negatives."""
+
+    def __init__(self) -> None:
+        self.originals: dict[int, TensorBase] = {}
+        self.made: dict[int, TensorBase] = {}
+
+    def of(self, value: Any) -> Any:
+        """Return what stands for an argument."""
+        if isinstance(value, (list, tuple)):
+            items = [self.of(item) for item in value]
+            return items if any(one is not other for one, other in zip(items, value, strict=True)) else value
+        if not (shares_bytes(value) or is_negated(value)):
+            return value
+        if id(value) not in self.made:
+            array = shared_array(value)
+            made = make_tensor(type(value), value._sig, array, value._storage, value._offset, value._counter)
+            if is_negated(value):
+                made._array = _negatives(made)
+            self.made[id(value)] = made
+            self.originals[id(made)] = value
+        return self.made[id(value)]
+
+    def back(self, value: Any) -> Any:
+        """Return a result with the tensors that were stood for."""
+        if type(value) is tuple:
+            return tuple([self.back(item) for item in value])
+        return self.originals.get(id(value), value)
 
 
-def _telling_of(flat: tuple[Any, ...], plan: Plan) -> Plan:
+def _negatives(tensor: TensorBase) -> Any:
+    """Return the negatives of a tensor's elements as an array."""
+    plain = make_tensor(wired.tensor_class, tensor._sig.spec.plain, tensor._array, None, 0, [0])
+    return wired.call_form(packets["neg"], False)(plain)._array
+
+
+def _telling_of(flat: tuple[Any, ...], plan: Plan, stand_ins: _StandIns) -> Plan:
     """Return the plan with autograd's part, and the checks that come first, given `flat` in place of stand-ins."""
     told = copy(plan)
     before, record = plan.before, plan.record
     if before is not None and plan.run in (executor.run_inplace, executor.run_inplace_outputs):
         told.before = lambda shown: before(flat)
     if record is not None:
-        told.record = lambda shown, *rest: record(flat, *rest)
+        told.record = lambda shown, *rest: record(flat, *map(stand_ins.back, rest))
     return told

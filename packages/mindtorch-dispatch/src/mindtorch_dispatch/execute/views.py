@@ -9,7 +9,15 @@ import numpy as np
 
 from mindtorch_storage.deferred import MOST_DIMENSIONS
 from mindtorch_storage.spec import Signature, Spec
-from mindtorch_storage.tensor_base import TensorBase, ViewInfo, array_of_storage, conceal, make_tensor, shares_bytes
+from mindtorch_storage.tensor_base import (
+    TensorBase,
+    ViewInfo,
+    array_of_storage,
+    conceal,
+    is_negated,
+    make_tensor,
+    shares_bytes,
+)
 
 from ..errors import bounds_error
 from ..plan import Plan
@@ -25,7 +33,7 @@ def view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tensor
     try:
         given = base._array
     except AttributeError:
-        if not shares_bytes(base):
+        if not (shares_bytes(base) or is_negated(base)):
             raise
         return _view_of_geometry(plan, base, sig, offset)
     if given is not None:
@@ -68,20 +76,20 @@ def _with_short_steps(spec: Spec, offset: int, storage: Any) -> Array:
 
 
 def _view_of_geometry(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> TensorBase:
-    """As `view_of`, where a tensor is a geometry over its storage: numpy has no array of so many dimensions, or the bytes are
-    shared with a lazy clone."""
+    """As `view_of`, where a tensor is a geometry over its storage: numpy has no array of so many dimensions, the bytes are
+    shared with a lazy clone, or negatives are shown."""
     spec, storage = sig.spec, base._materialized_storage()
     host = storage.device.type == "cpu"
     span = sum((extent - 1) * step for extent, step in zip(spec.shape, spec.stride, strict=True)) + 1
     if host and spec.numel and (offset < 0 or (offset + span) * spec.itemsize > storage.nbytes()):
         raise bounds_error(spec, offset, storage)
     array = None
-    shared = shares_bytes(base)
-    if host and spec.ndim <= MOST_DIMENSIONS and not shared:
+    hidden = shares_bytes(base) or is_negated(base)
+    if host and spec.ndim <= MOST_DIMENSIONS and not hidden:
         array = array_of_storage(storage, spec, offset) if spec.numel else np.ndarray(spec.shape, spec.np_dtype)
     tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
     if host and array is None:
-        conceal(tensor, base._pipe if shared else None)
+        conceal(tensor, base._pipe if hidden else None)
     if plan.creation is not None:
         relate(plan, base, tensor)
     return tensor

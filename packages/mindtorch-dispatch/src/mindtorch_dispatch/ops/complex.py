@@ -10,5 +10,6 @@ op("view_as_real(Tensor(a) self) -> Tensor(a)", rules.view_as_real, variants="fu
 op("view_as_complex(Tensor(a) self) -> Tensor(a)", rules.view_as_complex, variants="function", tags={CORE})
 op("real(Tensor(a) self) -> Tensor(a)", composite=composed.real, variants="function")
 op("imag(Tensor(a) self) -> Tensor(a)", composite=composed.imag, variants="function")
-for _name in ("resolve_conj", "resolve_neg"):
-    op(f"{_name}(Tensor(a) self) -> Tensor(a)", composite=composed.resolved, variants="function")
+op("resolve_conj(Tensor(a) self) -> Tensor(a)", composite=composed.resolved, variants="function")
+op("resolve_neg(Tensor(a) self) -> Tensor(a)", composite=composed.without_negative_bit, variants="function")
+op("_neg_view(Tensor(a) self) -> Tensor(a)", composite=composed.neg_view)

@@ -3,7 +3,7 @@
 ABSENT = {
     "methods": """
  index _autocast_to_full_precision _autocast_to_reduced_precision _conj _conj_physical _dimI _dimV
-_is_zerotensor _neg_view _nested_tensor_size _nested_tensor_storage_offsets
+_is_zerotensor _nested_tensor_size _nested_tensor_storage_offsets
 _nested_tensor_strides _philox_normal_ _philox_uniform_ _sparse_mask_projection
 
  resize_as_sparse_
@@ -28,7 +28,7 @@ _fw_primal_copy _indices_copy _is_zerotensor _logcumsumexp
 _lstm_mps _make_dep_token _make_dual _make_dual_copy
  _masked_scale _mixed_dtypes_linear _mkldnn_reshape _mkldnn_transpose
 _mkldnn_transpose_ _mps_convolution _mps_convolution_transpose _native_batch_norm_legit_no_training
- _neg_view _neg_view_copy _nested_compute_contiguous_strides_offsets _nested_from_padded
+  _neg_view_copy _nested_compute_contiguous_strides_offsets _nested_from_padded
 _nested_from_padded_and_nested_example _nested_from_padded_tensor _nested_get_jagged_dummy _nested_get_lengths
 _nested_get_max_seqlen _nested_get_min_seqlen _nested_get_offsets _nested_get_ragged_idx _nested_get_values
 _nested_get_values_copy _nested_tensor_from_tensor_list

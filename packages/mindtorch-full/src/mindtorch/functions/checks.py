@@ -16,7 +16,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import set_default_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.lazy_import import load
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import TensorBase, is_negated
 
 from .._naming import adopt, torch_name
 from .._overridable import as_given, make_overridable
@@ -119,12 +119,12 @@ def is_conj(input: Any) -> bool:
 
 
 def is_neg(input: Any) -> bool:
-    """Always False: negation is done at once.
+    """Return whether a tensor is a view that shows the negatives of what its storage holds.
 
-    >>> torch.is_neg(torch.ones(2))
-    False
+    >>> torch.is_neg(torch._neg_view(torch.ones(2)))
+    True
     """
-    return False
+    return is_negated(input)
 
 
 def is_inference(input: Any) -> bool:

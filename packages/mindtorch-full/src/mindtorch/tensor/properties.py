@@ -6,6 +6,7 @@ import itertools
 import warnings
 from typing import Any
 
+from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.execute.executor import rebind_geometry
 from mindtorch_dispatch.frames import frames_to_caller
 from mindtorch_dispatch.meta.checks import wrap_dim
@@ -29,7 +30,7 @@ from mindtorch_storage.strides import (
     is_channels_last_contiguous,
     is_order_open,
 )
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import TensorBase, is_negated
 
 from .native import parsed_by
 from .pinned import pin_memory, record_stream
@@ -313,12 +314,12 @@ class PropertiesMixin(TensorBase):
         return False
 
     def is_neg(self) -> bool:
-        """Always False: negation is done at once.
+        """Return whether this is a view that shows the negatives of what its storage holds.
 
-        >>> torch.ones(1).is_neg()
-        False
+        >>> torch.ones(1)._neg_view().is_neg()
+        True
         """
-        return False
+        return is_negated(self)
 
     def resolve_conj(self) -> Any:
         """Return self.
@@ -329,12 +330,12 @@ class PropertiesMixin(TensorBase):
         return self
 
     def resolve_neg(self) -> Any:
-        """Return self.
+        """Return self, or a copy of a view of negatives.
 
-        >>> torch.tensor([1 + 2j]).conj().imag.resolve_neg()
-        tensor([-2.])
+        >>> torch.ones(1)._neg_view().resolve_neg().is_neg()
+        False
         """
-        return self
+        return aten.resolve_neg(self)
 
     def is_pinned(self, device: Any = None) -> bool:
         """Return whether the memory is pinned.
