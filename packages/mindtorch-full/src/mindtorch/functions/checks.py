@@ -154,8 +154,7 @@ def is_same_size(input: Any, other: Any) -> bool:
     >>> torch.is_same_size(torch.ones(2, 3), torch.ones(3, 2))
     False
     """
-    same: bool = input.is_same_size(other)
-    return same
+    return bool(input.is_same_size(other))
 
 
 def is_nonzero(input: Any) -> bool:
