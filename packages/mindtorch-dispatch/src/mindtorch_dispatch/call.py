@@ -17,28 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_storage.deferred import wait_for_missing
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.storage.memory import no_memory_of
-from mindtorch_storage.tensor_base import TensorBase, check_bytes, is_negated, shares_bytes
+from mindtorch_storage.tensor_base import TensorBase
 
 from .arguments.binding import bind_overload, bind_packet
-from .arguments.bound import Bound, tensor_leaves
+from .arguments.bound import Bound
 from .arguments.description import PacketSignature, describe
 from .arguments.parameter import INT64
 from .arguments.python_defaults import with_python_defaults
 from .arguments.receiver import check_receiver
+from .execute.again import RETRIED, run_again
 from .execute.arrays import array_types, current, resolve
-from .execute.many_dimensions import fill_in_a_row, filled_in_a_row
 from .execute.profiling import plan_recorded
-from .execute.reading import run_reading
 from .extend.overloads import namespace, overload_of
 from .interface.autograd import hooks
 from .interface.native import native_path
 from .interface.wiring import wired
 from .override import overrides
-from .override.handlers import dispatches
-from .plan import Plan, opaque_types, plain_types, wrapping_types
+from .plan import opaque_types, plain_types, wrapping_types
 from .plan.planner import plan_call
 from .plan.record import differentiable
 from .state import NONE_OVERRIDE, Mode, fresh_signature, state
@@ -185,36 +181,6 @@ def _call_with_names(
         return plan.run(plan, flat)
     except RETRIED as error:
         return run_again(plan, flat, error)
-
-
-RETRIED = (AttributeError, MemoryError, TypeError)
-"""What a run raises that met an operand without memory, and where there is none for a result."""
-
-
-def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError | MemoryError | TypeError) -> Any:
-    """Run a plan again that met a tensor whose bytes another thread's pipeline had yet to make; else raise `error`, or
-    torch's error where there is no memory, for the result or of an operand whose storage was shortened.
-
-    Operands are fetched before anything is written, so a second run starts where the first did. A tensor that is no
-    operand of this call would be waiting again in the next run: that is an error of the code that read it.
-    """
-    if isinstance(error, MemoryError):
-        raise no_memory_of(error) from None
-    if not isinstance(error, AttributeError) or error.obj is None:  # an operand's array that is not there
-        check_bytes(one for one in tensor_leaves(flat) if not dispatches(type(one)))  # those never have bytes
-        raise error
-    if (shares_bytes(error.obj) or is_negated(error.obj)) and any(one is error.obj for one in tensor_leaves(flat)):
-        return run_reading(plan, flat)
-    if filled_in_a_row(plan, error.obj):
-        return fill_in_a_row(plan, flat)
-    while any(one is error.obj for one in tensor_leaves(flat)) and wait_for_missing(error):
-        try:
-            return plan.run(plan, flat)
-        except AttributeError as again:
-            error = again
-        except MemoryError as again:
-            raise no_memory_of(again) from None
-    raise error
 
 
 def _call_unplanned(
