@@ -127,8 +127,10 @@ def test_optimizers_write_one_of_the_two() -> None:
 
 
 def test_copies_and_pickles() -> None:
-    """Both hold the numbers."""
+    """Both hold the numbers, and what shares bytes within a process is not shared memory."""
     clone = mindtorch.arange(3.0)._lazy_clone()
+    assert not clone.is_shared()
+    assert clone.untyped_storage().resizable()
     assert copy.deepcopy(clone).tolist() == [0.0, 1.0, 2.0]
     assert pickle.loads(pickle.dumps(clone)).tolist() == [0.0, 1.0, 2.0]
 

@@ -60,16 +60,16 @@ class SharedBytes:
 class CopyOnWrite:
     """What a storage has in the place of its memory while it shares bytes, and what tensors over it wait for."""
 
-    __slots__ = ("nbytes", "owner", "shared")
+    __slots__ = ("common", "nbytes", "owner")
     buffer = filename = None
     resizable = True
-    lent = pinned = False
+    lent = pinned = shared = False
 
-    def __init__(self, shared: SharedBytes, owner: UntypedStorage) -> None:
-        self.shared = shared
-        self.nbytes = shared.block.nbytes
+    def __init__(self, common: SharedBytes, owner: UntypedStorage) -> None:
+        self.common = common
+        self.nbytes = common.block.nbytes
         self.owner = weakref.ref(owner)
-        shared.storages.add(owner)
+        common.storages.add(owner)
 
     def flush(self) -> None:
         """Give the storage bytes of its own; a tensor that waits for its array asks for it."""
@@ -79,11 +79,11 @@ class CopyOnWrite:
 
     def pointer(self) -> int:
         """The address of the first byte, 0 for an empty block."""
-        return self.shared.block.pointer()
+        return self.common.block.pointer()
 
     def read(self) -> np.ndarray[Any, Any]:
         """The bytes, not to be written."""
-        return self.shared.shown
+        return self.common.shown
 
     def write(self, data: np.ndarray[Any, Any]) -> None:
         """Overwrite all bytes of this storage alone."""
@@ -94,13 +94,13 @@ class CopyOnWrite:
 
     def reallocated(self, nbytes: int) -> HostAllocation:
         """A new heap block that begins with these bytes."""
-        return self.shared.block.reallocated(nbytes)
+        return self.common.block.reallocated(nbytes)
 
 
 def shared_bytes(storage: UntypedStorage) -> SharedBytes | None:
     """Return the bytes that a storage shares with lazy clones, None for one that has its own."""
     allocation = storage._allocation
-    return allocation.shared if type(allocation) is CopyOnWrite else None
+    return allocation.common if type(allocation) is CopyOnWrite else None
 
 
 def lazy_clone(storage: UntypedStorage) -> UntypedStorage | None:
