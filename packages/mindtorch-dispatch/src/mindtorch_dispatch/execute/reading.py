@@ -40,7 +40,8 @@ def _target(plan: Plan, flat: tuple[Any, ...]) -> Iterable[Any]:
 
 
 def _targets(plan: Plan, flat: tuple[Any, ...]) -> Iterable[Any]:
-    return plan.source(flat)
+    targets: Iterable[Any] = plan.source(flat)
+    return targets
 
 
 def _listed(plan: Plan, flat: tuple[Any, ...]) -> Iterable[Any]:

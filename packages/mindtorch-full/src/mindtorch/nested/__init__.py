@@ -110,9 +110,8 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
         raise TypeError("as_nested_tensor(): Expected first argument to be a tensor or a list / tuple of tensors ")
     if isinstance(ts, _NestedTensor):
         return ts if dtype is None and device is None else ts.to(dtype=dtype, device=device)
-    if _is_strided(layout):
-        return _strided.from_list(list(ts), dtype, device)
-    return _packed(list(ts.unbind(0)) if isinstance(ts, TensorBase) else list(ts), dtype, device)
+    tensors = list(ts.unbind(0)) if isinstance(ts, TensorBase) else list(ts)
+    return _strided.from_list(tensors, dtype, device) if _is_strided(layout) else _packed(tensors, dtype, device)
 
 
 def nested_tensor_from_jagged(

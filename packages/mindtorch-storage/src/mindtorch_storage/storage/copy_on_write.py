@@ -61,7 +61,8 @@ class CopyOnWrite:
     """What a storage has in the place of its memory while it shares bytes, and what tensors over it wait for."""
 
     __slots__ = ("common", "nbytes", "owner")
-    buffer = filename = None
+    buffer: Any = None
+    filename: str | None = None
     resizable = True
     lent = pinned = shared = False
 
@@ -100,7 +101,7 @@ class CopyOnWrite:
 def shared_bytes(storage: UntypedStorage) -> SharedBytes | None:
     """Return the bytes that a storage shares with lazy clones, None for one that has its own."""
     allocation = storage._allocation
-    return allocation.common if type(allocation) is CopyOnWrite else None
+    return allocation.common if isinstance(allocation, CopyOnWrite) else None
 
 
 def lazy_clone(storage: UntypedStorage) -> UntypedStorage | None:
