@@ -314,6 +314,7 @@ READERS = {
     "mindtorch/tensor/memory.py",  # `.data`, which settles first
     "mindtorch_storage/storage/typed.py",  # a method of that name, over `_readable`
     "mindtorch_dispatch/execute/executor.py",  # runs the calls
+    "mindtorch_dispatch/execute/reading.py",  # of stand-ins that it made
     "mindtorch_dispatch/execute/views.py",
     "mindtorch_dispatch/plan/routing.py",
     "mindtorch_dispatch/plan/writes.py",  # while a call runs
