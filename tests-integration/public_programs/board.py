@@ -124,38 +124,73 @@ def _run(wanted: dict[str, Any], sources: Path, python: list[str], path: list[st
         if before:  # in every process that a program starts, too
             own.append(place)
             (Path(place) / "sitecustomize.py").write_text(before)
-        settings = {
-            **{key: value for key, value in os.environ.items() if key not in ("MINDTORCH", "PYTHONPATH")},
-            "PYTHONPATH": os.pathsep.join([*path, *own]),
-            "WATCHED_BEFORE": wanted.get("before", ""),
-            "OMP_NUM_THREADS": "1",
-            "MPLBACKEND": "Agg",
-            "COLUMNS": "80",
-        }
+        settings = _settings(wanted, [*path, *own])
         for number, command in enumerate(wanted["commands"]):
-            report = Path(place) / f"{number}.json"
-            full = [*python, str(HERE / "watched.py"), str(report), *shlex.split(command)]
-            try:
-                done = subprocess.run(
-                    full,
-                    capture_output=True,
-                    text=True,
-                    env=settings,
-                    cwd=folder,
-                    timeout=SECONDS,
-                    stdin=subprocess.DEVNULL,
-                )
-            except subprocess.TimeoutExpired:
-                raise Failed(f"{command.split()[0]}: no end after {SECONDS} s") from None
-            side = "on torch: " if "mindtorch" not in python else ""
-            if done.returncode or not report.exists():
-                lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
-                raise Failed(f"{side}{command.split()[0]}: {lines[-1][:200]}")
-            facts = json.loads(report.read_text())
-            printed += re.sub(wanted.get("unlike", "(?!)"), "", done.stdout.replace(place, ""), flags=re.M).splitlines()
-            losses += facts["losses"]
-            weights += [value for pair in facts["weights"] for value in pair]
+            report, logs = Path(place) / f"{number}.json", Path(place) / f"{number}.logs"
+            watched = [str(HERE / "watched.py"), str(report), *shlex.split(command)]
+            said = _said(wanted, [*python, *_launcher(wanted, logs), *watched], settings, folder, report, logs)
+            printed += re.sub(wanted.get("unlike", "(?!)"), "", said.replace(place, ""), flags=re.M).splitlines()
+            for facts in map(json.loads, map(Path.read_text, _reports(report))):
+                losses += facts["losses"]
+                weights += [value for pair in facts["weights"] for value in pair]
     return Run(printed, losses, weights)
+
+
+def _settings(wanted: dict[str, Any], path: list[str]) -> dict[str, str]:
+    """Return the environment of a program."""
+    own = {"WATCHED_ACCELERATORS": str(wanted["accelerators"])} if "accelerators" in wanted else {}
+    return {
+        **{key: value for key, value in os.environ.items() if key not in ("MINDTORCH", "PYTHONPATH")},
+        "PYTHONPATH": os.pathsep.join(path),
+        "WATCHED_BEFORE": wanted.get("before", ""),
+        "OMP_NUM_THREADS": "1",
+        "MPLBACKEND": "Agg",
+        "COLUMNS": "80",
+        **own,
+    }
+
+
+def _said(
+    wanted: dict[str, Any], command: list[str], settings: dict[str, str], folder: Path, report: Path, logs: Path
+) -> str:
+    """Run a command and return what it wrote; Failed where it does not end well or reports nothing."""
+    program = command[command.index(str(report)) + 1]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env=settings,
+            cwd=folder,
+            timeout=SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{program}: no end after {SECONDS} s") from None
+    if done.returncode or len(_reports(report)) != wanted.get("ranks", 1):
+        side = "on torch: " if "mindtorch" not in command else ""
+        said = _of_ranks(logs, "stderr") or done.stderr
+        lines = said.strip().splitlines() or [f"status {done.returncode}"]
+        raise Failed(f"{side}{program}: {lines[-1][:200]}")
+    return _of_ranks(logs, "stdout") or done.stdout
+
+
+def _reports(report: Path) -> list[Path]:
+    """Return the reports of a command: of every rank one."""
+    return sorted(report.parent.glob(f"{report.name}*"))
+
+
+def _launcher(wanted: dict[str, Any], logs: Path) -> list[str]:
+    """Return what starts the ranks of a program, each with files of what it writes."""
+    if "ranks" not in wanted:
+        return []
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(wanted["ranks"])]
+    return [*launcher, "--redirects", "3", "--log-dir", str(logs), *shlex.split(wanted.get("options", ""))]
+
+
+def _of_ranks(logs: Path, stream: str) -> str:
+    """Return what all ranks wrote, one after the other, those that were started again behind the others."""
+    return "".join(file.read_text() for file in sorted(logs.rglob(f"{stream}.log")))
 
 
 def _apart(ours: list[float], theirs: list[float]) -> float:

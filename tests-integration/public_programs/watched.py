@@ -1,7 +1,8 @@
 """`python watched.py REPORT PROGRAM [ARGUMENT...]`: runs a program and writes down what it learned.
 
 Of every scalar that `backward` is called on, the value; of every parameter an optimizer has at the end, its sum and the sum
-of its absolute values. The program is run as it is; nothing of it is replaced but the two calls that are noted.
+of its absolute values. The program is run as it is; nothing of it is replaced but the two calls that are noted. A rank of
+several adds its number to the name of its report, and counts of tensors that are spread the part that it has.
 """
 
 from __future__ import annotations
@@ -14,8 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from accelerators import stand_in
 
 NOTED: dict[str, list[Any]] = {"losses": [], "optimizers": []}
+
+
+def part(tensor: Any) -> Any:
+    """Return a tensor's values here: of a tensor that is spread, this process's."""
+    values = tensor.detach()
+    return values.to_local().double() if hasattr(values, "to_local") else values.double()
 
 
 def watch() -> None:
@@ -23,7 +31,7 @@ def watch() -> None:
     backward, made = torch.Tensor.backward, torch.optim.Optimizer.__init__
 
     def noted_backward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        NOTED["losses"].append(float(self.detach().double().sum()))
+        NOTED["losses"].append(float(part(self).sum()))
         return backward(self, *args, **kwargs)
 
     def noted_init(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -37,7 +45,7 @@ def watch() -> None:
 def weights() -> list[list[float]]:
     """Return two numbers of every parameter that an optimizer has, in their order."""
     return [
-        [float(one.detach().double().sum()), float(one.detach().double().abs().sum())]
+        [float(part(one).sum()), float(part(one).abs().sum())]
         for optimizer in NOTED["optimizers"]
         for group in optimizer.param_groups
         for one in group["params"]
@@ -47,6 +55,8 @@ def weights() -> list[list[float]]:
 def main() -> None:
     """Run the program, then write the report, if it ended well or said so itself."""
     report, program, *arguments = sys.argv[1:]
+    if "WATCHED_ACCELERATORS" in os.environ:
+        stand_in(int(os.environ["WATCHED_ACCELERATORS"]))
     exec(os.environ.get("WATCHED_BEFORE", ""), {"torch": torch})
     watch()
     sys.argv[:] = [program, *arguments]
@@ -56,6 +66,8 @@ def main() -> None:
     except SystemExit as end:
         if end.code:
             raise
+    if "RANK" in os.environ:
+        report += f".{os.environ['RANK']}"
     Path(report).write_text(json.dumps({"losses": NOTED["losses"], "weights": weights()}))
 
 
