@@ -1,10 +1,12 @@
 """PyTorch's own tests hold what the board says, in an environment without torch."""
 
+import fnmatch
 import importlib.util
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,22 @@ def test_a_sample_is_the_same_in_whatever_order_tests_are_collected(monkeypatch)
     assert len(drawn) == 10
     assert drawn == recorder.sample(names[::-1], 10) < recorder.sample(names, 20)
     assert max(int(name[8:]) for name in drawn) > 20
+
+
+def _named(pattern: str, name: str) -> bool:
+    return name.startswith(pattern) if pattern.endswith("/") else fnmatch.fnmatchcase(name, pattern)
+
+
+def test_every_file_of_tests_is_on_the_board_or_left_out_with_a_reason():
+    names = (SUITE / "files.txt").read_text().split()
+    left_out = tomllib.loads((SUITE / "left_out.toml").read_text())
+    patterns = [pattern for row in left_out for pattern in row.split(", ")]
+    # `test_package.py` is the tests of its folder.
+    on_the_board = {name for name in names if name in BOARD or name.startswith("package/")}
+    silent = [n for n in names if n not in on_the_board and not any(_named(pattern, n) for pattern in patterns)]
+    assert silent == []
+    both = [n for n in on_the_board if any(_named(pattern, n) for pattern in patterns)]
+    assert both == [], "what is on the board is not left out"
+    assert all(reason for reason in left_out.values())
+    empty = [pattern for pattern in patterns if not any(_named(pattern, name) for name in names)]
+    assert empty == [], "a row names nothing"

@@ -58,6 +58,15 @@ _UNKNOWN_TYPE = (
     "unknown type specifier. Common valid schema types include Tensor, SymInt, int, float, bool, Scalar; for a full "
     "list, please see https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func "
 )
+_INNER = frozenset("AnyListType AnyTupleType DeviceObjType Dimname DispatchKeySet StreamObjType number".split())
+"""Types that torch's own schemas name, and those of programs may not."""
+_OTHER_NAMES = {
+    "int64_t": "Use `SymInt` or `int` instead of `int64_t` in an operator's schema string. `SymInt` corresponds to "
+    "c10::SymInt in C++ while `int` in schema corresponds to the int64_t type in C++.",
+    "double": "Use `float` instead of `double` in an operator's schema string. `float` in schema corresponds to the double "
+    "type in C++",
+}
+"""What is said of types of C++ where there are no type variables."""
 
 
 def is_known_type(name: str) -> bool:
@@ -72,8 +81,9 @@ class _DiagnosisError(Exception):
 class _Walker:
     """A recursive descent over the tokens; the first token that does not fit raises."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, type_variables: bool) -> None:
         self.text = text
+        self.type_variables = type_variables
         self.tokens: list[tuple[str, int]] = []
         position = 0
         while position <= len(text):
@@ -199,8 +209,8 @@ class _Walker:
             self.listed(")", self.type)
             name = "tuple"
         else:
-            if self.kind == "ident" and not is_known_type(self.token):
-                self.marked(_UNKNOWN_TYPE)
+            if self.kind == "ident" and not self._is_type(self.token):
+                self.marked(_UNKNOWN_TYPE if self.type_variables else _OTHER_NAMES.get(self.token, _UNKNOWN_TYPE))
             name = self.expect("ident")
             while name.startswith("__torch__") and self.take("."):
                 self.expect("ident")
@@ -219,6 +229,11 @@ class _Walker:
                 self.alias()
             elif not self.take("!"):
                 return name, is_list, size, optional
+
+    def _is_type(self, name: str) -> bool:
+        if self.type_variables:
+            return is_known_type(name)
+        return name not in _INNER and is_known_type(name) and (name in _TYPES or not name[0].islower())
 
     def parameters(self, name: str) -> None:
         """Walk what follows `Dict`, `Future` and the like."""
@@ -288,10 +303,10 @@ class _Walker:
             self.expect("number")
 
 
-def diagnose(text: str) -> str | None:
+def diagnose(text: str, type_variables: bool = True) -> str | None:
     """Torch's message for a text that is no signature; None where the text has the right form."""
     try:
-        _Walker(text).declaration()
+        _Walker(text, type_variables).declaration()
     except _DiagnosisError as error:
         return str(error)
     return None

@@ -43,14 +43,15 @@ _UNNAMED = re.compile(
 _CONTAINERS = ("Dict", "Future", "Await", "RRef", "Union")
 
 
-def parse_schema(text: str, namespace: str = "aten", *, strict: bool = False) -> Schema:
+def parse_schema(text: str, namespace: str = "aten", *, strict: bool = False, type_variables: bool = True) -> Schema:
     """Parse a signature. A name without `::` gets `namespace` (`""` leaves it bare).
 
     Raises RuntimeError with torch's text for what is no signature. The table's own rows are read without looking
-    for mistakes that do no harm (a comma at the end); `strict` finds those too, as a user's schema deserves.
+    for mistakes that do no harm (a comma at the end); `strict` finds those too, as a user's schema deserves. Without
+    `type_variables` names in small letters are types or nothing: operators have none, schemas of TorchScript do.
     """
     if strict:
-        _raise_diagnosis(text, None)
+        _raise_diagnosis(text, None, type_variables)
     try:
         return _parse(text, namespace)
     except SchemaError as error:
@@ -67,8 +68,8 @@ def _with_fresh_sets(text: str) -> str:
     return _UNNAMED.sub(lambda found: found.group(1) or f"(${next(number)}! -> )", text)
 
 
-def _raise_diagnosis(text: str, error: SchemaError | None) -> None:
-    message = diagnose(text)
+def _raise_diagnosis(text: str, error: SchemaError | None, type_variables: bool = True) -> None:
+    message = diagnose(text, type_variables)
     if message is not None:
         raise RuntimeError(message) from error
 

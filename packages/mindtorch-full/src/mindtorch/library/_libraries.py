@@ -98,7 +98,7 @@ class Library:
         if alias_analysis not in ("", "FROM_SCHEMA", "CONSERVATIVE"):
             raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
         given = read_tags(tags)
-        parsed = parse_schema(schema, namespace="", strict=True)
+        parsed = parse_schema(schema, namespace="", strict=True, type_variables=False)
         if self.kind == "IMPL":
             raise RuntimeError(
                 f'def("{parsed.qualified_name}"): Cannot define an operator inside of a TORCH_LIBRARY_IMPL block.  All '
@@ -169,7 +169,7 @@ class Library:
         chosen = dispatch_key or self.dispatch_key or IMPLICIT
         key = parse_key(chosen)
         if key == "Meta":
-            self._refuse_hidden_meta(name)
+            self._refuse_hidden_meta(name, op_name if isinstance(op_name, str) else name)
         if self._key and key != self._key:
             raise RuntimeError(
                 f'impl("{name.partition("::")[2]}", ...): Explicitly provided dispatch key ({chosen}) is inconsistent '
@@ -185,13 +185,13 @@ class Library:
         registry.add(name, key, registration)
         self._undo.append(lambda: registry.discard(name, key, registration))
 
-    def _refuse_hidden_meta(self, name: str) -> None:
+    def _refuse_hidden_meta(self, name: str, shown: str) -> None:
         row = registry.find(name)
         if row is None:
             raise RuntimeError(f"operator {name} does not exist")
-        if row.composite is not None and registry.overload_of(row).has_kernel_for_dispatch_key(IMPLICIT):
+        if registry.overload_of(row).has_kernel_for_dispatch_key(IMPLICIT):
             raise RuntimeError(
-                f"We should not register a meta kernel directly to the operator '{name.partition('::')[2]}', because it "
+                f"We should not register a meta kernel directly to the operator '{shown}', because it "
                 "has a CompositeImplicitAutograd kernel in core. Instead we should let the operator decompose, and ensure "
                 "that we have meta kernels for the base ops that it decomposes into."
             )
@@ -231,7 +231,10 @@ class Library:
     def _register_fake(
         self, op_name: Any, fn: Callable[..., Any], _stacklevel: int = 1, *, allow_override: bool = True
     ) -> None:
-        self._undo.append(register_rule(self._operator_name(op_name), fn, caller_place(), allow_override))
+        name = self._operator_name(op_name)
+        if registry.find(name) is not None:
+            self._refuse_hidden_meta(name, name)
+        self._undo.append(register_rule(name, fn, caller_place(), allow_override))
 
     def _register_torch_dispatch_rule(self, op_name: Any, torch_dispatch_class: type, fn: Callable[..., Any]) -> None:
         name = self._operator_name(op_name)
