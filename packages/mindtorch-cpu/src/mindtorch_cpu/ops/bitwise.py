@@ -29,8 +29,8 @@ def left_shift(out: Any, self: Any, other: Any) -> None:
 @kernel(*(f"bitwise_right_shift.{overload}" for overload in ("Tensor", "Tensor_Scalar", "Scalar_Tensor")))
 def right_shift(out: Any, self: Any, other: Any) -> None:
     """Arithmetic shift towards the low bits; a count that is negative or too large leaves only the sign."""
-    limit = out.dtype.itemsize * 8 - (1 if out.dtype.kind == "i" else 0)
+    bits = out.dtype.itemsize * 8
     other = np.asarray(other, out.dtype)
-    fits = (other >= 0) & (other < limit)
-    largest = out.dtype.itemsize * 8 - 1
-    out[...] = np.right_shift(self, np.where(fits, other, largest).astype(out.dtype))
+    fits = (other >= 0) & (other < bits)
+    shifted = np.right_shift(self, np.where(fits, other, bits - 1).astype(out.dtype))
+    out[...] = shifted if out.dtype.kind == "i" else np.where(fits, shifted, 0)

@@ -23,11 +23,15 @@ def as_tensor(x: Any) -> Any:
 
 
 def _array(x: Any, name: str) -> Any:
-    return None if x is None else as_tensor(x)
+    return as_tensor(x)
 
 
 def _array_or_number(x: Any, name: str) -> Any:
-    return x if x is None or _dtypes_impl.is_scalar(x) else as_tensor(x)
+    return x if _dtypes_impl.is_scalar(x) else as_tensor(x)
+
+
+def _optional(convert: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    return lambda x, name: None if x is None else convert(x, name)
 
 
 def _arrays_of(x: Any, name: str) -> Any:
@@ -83,7 +87,8 @@ def _converters(arrays: str, fixed: str, signature: inspect.Signature) -> dict[s
     found = {name: convert for name, convert in _BY_NAME.items() if name in signature.parameters}
     for word in arrays.split():
         name = word.rstrip("~+!")
-        found[name] = _BY_MARK.get(word[len(name) :], _array)
+        convert = _BY_MARK.get(word[len(name) :], _array)
+        found[name] = _optional(convert) if signature.parameters[name].default is None else convert
     for name in fixed.split():
         found[name] = functools.partial(_default_alone, signature.parameters[name].default)
     return found
@@ -102,7 +107,7 @@ def takes(
 
     Args:
         arrays: the parameters that become tensors; one with `~` may stay a number, `+` is a sequence of arrays, `!` must
-            be an array, because it is written to. None stays None.
+            be an array, because it is written to. None stays None where it is the default.
         fixed: parameters whose default alone is supported.
         squeeze: a result of one element fits into an `out` without dimensions.
 

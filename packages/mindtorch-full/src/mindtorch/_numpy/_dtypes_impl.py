@@ -74,7 +74,7 @@ def _promoted(a: Dtype, b: Dtype) -> Dtype:
 
 def result_type_impl(*tensors: Any) -> Dtype:
     """Return the dtype that holds all of these tensors' elements."""
-    return functools.reduce(_promoted, (tensor.dtype for tensor in tensors))
+    return functools.reduce(_promoted, (tensor.dtype for tensor in tensors[1:]), tensors[0].dtype)
 
 
 def python_type_for_torch(dtype: Dtype) -> type:

@@ -23,6 +23,7 @@ def _along_one(name: str) -> Callable[..., Any]:
     def function(a: Tensor, n: Any = None, axis: Any = -1, norm: str | None = None) -> Any:
         return getattr(mindtorch.fft, name)(_wide(a), n, dim=axis, norm=norm)
 
+    function.__name__ = function.__qualname__ = name
     return function
 
 
@@ -31,6 +32,7 @@ def _along_several(name: str, default: Any) -> Callable[..., Any]:
     def function(a: Tensor, s: Any = None, axes: object = default, norm: str | None = None) -> Any:
         return getattr(mindtorch.fft, name)(_wide(a), s, dim=axes, norm=norm)
 
+    function.__name__ = function.__qualname__ = name
     return function
 
 

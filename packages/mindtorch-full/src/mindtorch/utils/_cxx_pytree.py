@@ -20,6 +20,7 @@ from mindtorch.utils._pytree import (
     Context,
     DumpableContext,
     FlattenFn,
+    FlattenWithKeysFn,
     FromDumpableContextFn,
     KeyPath,
     PyTree,
@@ -123,7 +124,7 @@ def register_pytree_node(
     serialized_type_name: str | None = None,
     to_dumpable_context: ToDumpableContextFn | None = None,
     from_dumpable_context: FromDumpableContextFn | None = None,
-    flatten_with_keys_fn: Any = None,
+    flatten_with_keys_fn: FlattenWithKeysFn | None = None,
 ) -> None:
     """Make a type an inner node, here and in `torch.utils._pytree`."""
     if flatten_with_keys_fn is not None:

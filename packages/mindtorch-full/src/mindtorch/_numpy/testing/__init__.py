@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from mindtorch._naming import adopt
-from mindtorch._numpy._ndarray import ndarray
+from mindtorch._numpy import arange, empty
+from mindtorch._numpy._ndarray import asarray, ndarray
 
 IS_WASM = sys.platform == "emscripten"
 HAS_REFCOUNT = hasattr(sys, "getrefcount")
@@ -40,7 +41,7 @@ def _over_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 assert_ = _over_tensors(np.testing.assert_)
-assert_allclose = _over_tensors(np.testing.assert_allclose)
+_assert_allclose = _over_tensors(np.testing.assert_allclose)
 assert_almost_equal = _over_tensors(np.testing.assert_almost_equal)
 assert_approx_equal = _over_tensors(np.testing.assert_approx_equal)
 assert_array_almost_equal = _over_tensors(np.testing.assert_array_almost_equal)
@@ -49,5 +50,38 @@ assert_array_equal = _over_tensors(np.testing.assert_array_equal)
 assert_array_less = _over_tensors(np.testing.assert_array_less)
 assert_array_max_ulp = _over_tensors(np.testing.assert_array_max_ulp)
 assert_equal = _over_tensors(np.testing.assert_equal)
+
+
+def assert_allclose(
+    actual: Any,
+    desired: Any,
+    rtol: float = 1e-7,
+    atol: float = 0,
+    equal_nan: bool = True,
+    err_msg: str = "",
+    verbose: bool = True,
+    check_dtype: bool = False,
+) -> None:
+    """Raise where elements differ by more than a tolerance, and with ``check_dtype`` where types do."""
+    __tracebackhide__ = True
+    if check_dtype and asarray(actual).dtype != asarray(desired).dtype:
+        raise AssertionError(f"dtype mismatch: {asarray(actual).dtype} != {asarray(desired).dtype}")
+    _assert_allclose(actual, desired, rtol=rtol, atol=atol, equal_nan=equal_nan, err_msg=err_msg, verbose=verbose)
+
+
+def _gen_alignment_data(dtype: Any = "float32", type: str = "binary", max_size: int = 24) -> Iterator[tuple[Any, ...]]:
+    """The array for a result, the operands and a text, for arrays that begin at several places."""
+    count = {"unary": 1, "binary": 2}[type]
+    for offset in range(3):
+        for size in range(offset + 2, max(offset + 3, max_size)):
+            starts = [offset, *range(1, count)]
+            operands = [arange(size, dtype=dtype)[start:][: size - offset] for start in starts]
+            shortest = min(len(one) for one in operands)
+            operands = [one[:shortest] for one in operands]
+            out = empty((size,), dtype=dtype)[offset:][:shortest]
+            text = f"{type} offsets={starts}, size={size}, dtype={dtype!r}"
+            for result in (out, *operands):
+                yield (result, *operands, text)
+
 
 adopt(globals())
