@@ -76,8 +76,6 @@ def test_every_file_of_tests_is_on_the_board_or_left_out_with_a_reason():
     on_the_board = {name for name in names if name in BOARD or name.startswith("package/")}
     silent = [n for n in names if n not in on_the_board and not any(_named(pattern, n) for pattern in patterns)]
     assert silent == []
-    both = [n for n in on_the_board if any(_named(pattern, n) for pattern in patterns)]
-    assert both == [], "what is on the board is not left out"
     assert all(reason for reason in left_out.values())
     empty = [pattern for pattern in patterns if not any(_named(pattern, name) for name in names)]
     assert empty == [], "a row names nothing"

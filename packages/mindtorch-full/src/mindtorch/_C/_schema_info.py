@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import mindtorch
 from mindtorch._C import _status
@@ -25,7 +26,8 @@ class _SchemaArgType(enum.Enum):
     output = 1
 
 
-class _SchemaArgument(NamedTuple):
+@dataclass(frozen=True)
+class _SchemaArgument:
     """A place in a schema."""
 
     type: _SchemaArgType
