@@ -111,3 +111,21 @@ def test_parts_are_drawn_by_tabulate(library, monkeypatch, capsys):
         library.debug.visualize_sharding(
             library.tensor.distribute_tensor(library.T.zeros(2, 2, 2), library.mesh, placements)
         )
+
+
+def test_each_process_draws_numbers_for_its_part(library):
+    T, spread = (
+        library.T,
+        library.tensor.distribute_tensor(library.T.zeros(4, 3), library.mesh["dp"], [library.tensor.Shard(0)]),
+    )
+    draws = {
+        "uniform_": lambda: spread.uniform_(-1, 1),
+        "normal_": spread.normal_,
+        "kaiming": lambda: T.nn.init.kaiming_uniform_(spread),
+        "like": lambda: T.randn_like(spread),
+    }
+    for name, draw in draws.items():
+        T.manual_seed(0)
+        drawn, after = draw().to_local(), T.rand(2)
+        numbers = [round(number, 5) for number in (*drawn.flatten().tolist(), *after.tolist())]
+        agree(name, library, [list(drawn.shape), numbers])

@@ -17,8 +17,10 @@ from mindtorch.distributed.tensor.placement_types import Partial, Replicate, Sha
 from mindtorch.utils import _pytree
 
 _KNOWN_META = 4096
-_ELEMENTWISE = ("copy_", "fill_", "zero_", "where")
-"""Elementwise ops without the tag."""
+_DRAWN = "normal_ uniform_ bernoulli bernoulli_ random_ exponential_ geometric_ log_normal_ cauchy_ native_dropout"
+_DRAWN_LIKE = "rand_like randn_like randint_like"
+_ELEMENTWISE = frozenset(("copy_", "fill_", "zero_", "where", *_DRAWN.split(), *_DRAWN_LIKE.split()))
+"""Elementwise ops without the tag. Random numbers are drawn by each process for its part, as by torch on the processor."""
 _SAMPLES = {"native_group_norm": 3, "native_group_norm_backward": 5}
 """Ops that are told how many samples there are, and at which place among the arguments."""
 _metas: dict[Any, Any] = {}
