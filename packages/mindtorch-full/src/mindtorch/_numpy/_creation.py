@@ -55,9 +55,7 @@ ones_like, zeros_like = _filled_like("ones_like", "a"), _filled_like("zeros_like
 
 
 @takes("fill_value", fixed="order like")
-def full(
-    shape: Any, fill_value: Tensor, dtype: Dtype | None = None, order: object = "C", *, like: object = None
-) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Dtype | None = None, order: object = "C", *, like: object = None) -> Any:
     """An array of one value."""
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
     return mindtorch.full(sizes, fill_value, dtype=fill_value.dtype if dtype is None else dtype)
@@ -66,7 +64,7 @@ def full(
 @takes("a", fixed="order subok")
 def full_like(
     a: Tensor,
-    fill_value: Tensor,
+    fill_value: Any,
     dtype: Dtype | None = None,
     order: object = "K",
     subok: object = False,
@@ -126,8 +124,8 @@ def geomspace(
     if axis != 0 or not endpoint:
         raise NotImplementedError
     base = mindtorch.pow(stop / start, 1.0 / (num - 1))
-    ends = (mindtorch.log(end) / mindtorch.log(base) for end in (start, stop))
-    return mindtorch.logspace(*ends, num, base=base)
+    first, last = (mindtorch.log(end) / mindtorch.log(base) for end in (start, stop))
+    return mindtorch.logspace(first, last, num, base=float(base))
 
 
 @takes()

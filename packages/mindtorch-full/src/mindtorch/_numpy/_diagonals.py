@@ -91,7 +91,7 @@ def _diagonal_of(arr: Tensor) -> Any:
 
 
 @takes("a val")
-def fill_diagonal(a: Tensor, val: Tensor, wrap: bool = False) -> Any:
+def fill_diagonal(a: Tensor, val: Any, wrap: bool = False) -> Any:
     """Write values to the main diagonal, and with `wrap` to those below it."""
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")

@@ -164,6 +164,6 @@ def _histogramdd(sample: Any, bins: Any, range: Any, normed: object, weights: Te
         limits = mindtorch.stack([low, high], 1).flatten().tolist()
         more["weight"] = _util.cast_if_needed(weights, points.dtype)
     counts, edges = mindtorch.histogramdd(points, bins, limits, density=bool(density), **more)
-    if given is not None:
-        edges = [_util.cast_if_needed(edge, one.dtype) for edge, one in zip(edges, given, strict=True)]
-    return counts, edges
+    if given is None:
+        return counts, edges
+    return counts, [_util.cast_if_needed(edge, one.dtype) for edge, one in zip(edges, given, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mindtorch
@@ -54,13 +54,13 @@ def rfftfreq(n: int, d: Any = 1.0) -> Any:
 
 
 @takes("x")
-def fftshift(x: Tensor, axes: object = None) -> Any:
+def fftshift(x: Tensor, axes: int | Sequence[int] | None = None) -> Any:
     """The frequency zero in the middle."""
     return mindtorch.fft.fftshift(x, axes)
 
 
 @takes("x")
-def ifftshift(x: Tensor, axes: object = None) -> Any:
+def ifftshift(x: Tensor, axes: int | Sequence[int] | None = None) -> Any:
     """The frequency zero first again."""
     return mindtorch.fft.ifftshift(x, axes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mindtorch
@@ -81,7 +81,7 @@ def pinv(a: Tensor, rcond: float = 1e-15, hermitian: bool = False) -> Any:
 
 
 @_function("a b")
-def tensorsolve(a: Tensor, b: Tensor, axes: object = None) -> Any:
+def tensorsolve(a: Tensor, b: Tensor, axes: Sequence[int] | None = None) -> Any:
     """The solution of a system of tensors."""
     return mindtorch.linalg.tensorsolve(*_real_pair(a, b), dims=axes)
 
@@ -105,7 +105,7 @@ def slogdet(a: Tensor) -> Any:
 
 
 @_function("x")
-def cond(x: Tensor, p: Tensor | None = None) -> Any:
+def cond(x: Tensor, p: Any = None) -> Any:
     """The condition number."""
     x = _real(x)
     if x.numel() == 0 and math.prod(x.shape[-2:]) == 0:
@@ -137,7 +137,7 @@ def cholesky(a: Tensor) -> Any:
 
 
 @_function("a")
-def qr(a: Tensor, mode: object = "reduced") -> Any:
+def qr(a: Tensor, mode: str = "reduced") -> Any:
     """An orthogonal and a triangular factor."""
     result = mindtorch.linalg.qr(_real(a), mode=mode)
     return result.R if mode == "r" else result
