@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 BY_NAME = {
+    "mindtorch/package/_importlib.py": "packages name the modules that their code takes from outside",
     "mindtorch_dispatch/table/families.py": "every file of a folder is a family",
     "mindtorch_distributed/mpi/library.py": "mpi4py starts MPI when it is imported, unless it is told first",
     "mindtorch_npu/acl/loader.py": "the vendor's module, or the simulator, which a host with devices never loads",

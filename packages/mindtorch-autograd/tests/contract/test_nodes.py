@@ -351,7 +351,8 @@ def geometry_in_place_of_an_output(T, case):
     made = case(T, a)
     number = made.output_nr
     (made * T.arange(1.0, made.numel() + 1).reshape(made.shape)).sum().backward()
-    return a.grad, number, type(made.grad_fn).__name__
+    rounded = a.grad.round(decimals=4) + 0  # where one LAPACK gives zero, another gives 1e-8, of either sign
+    return rounded, number, type(made.grad_fn).__name__
 
 
 def _twice(T):

@@ -52,7 +52,9 @@ def test_whoever_waits_does_not_race(handler, wait):
         torch.npu.synchronize()
     else:
         here.synchronize()
-    assert used_elsewhere(stream, x).tolist() == [2.0] * 4
+    result = used_elsewhere(stream, x)
+    stream.synchronize()
+    assert result.tolist() == [2.0] * 4
 
 
 def test_memory_that_another_stream_used_is_missed_when_it_is_gone(handler, capsys):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_dispatch.meta.matrices import is_vector_rhs, status_error
+from mindtorch_storage.strides import broadcast_shapes
 
 from ..lapack import each, routine
 from ..register import kernel
@@ -69,7 +70,7 @@ def _outputs(self: Any, b: Any, count: int, driver: str) -> tuple[Any, Any, Any,
     rows, columns = self.shape[-2:]
     own, real = self.shape[:-2], self.real.dtype
     # torch counts the batch by the difference of the dimensions, also of a matrix that has one less.
-    batch = np.broadcast_shapes(own, b.shape[: len(own)])
+    batch = broadcast_shapes(own, b.shape[: len(own)])
     solution = np.zeros((*batch, count, max(rows, columns)), self.dtype).swapaxes(-1, -2)[..., :columns, :]
     residuals = np.zeros((*batch, count) if rows > columns and driver != "gelsy" else (0,), real)
     ranks = np.zeros(own if driver != "gels" else (0,), np.int64)

@@ -29,11 +29,12 @@ def _normalize_path(path: object) -> str:
 
 def import_external(name: str) -> ModuleType:
     """Import a module of this process; `torch` is this library, in programs without the proxy too."""
-    ours = our_module_name(name)
-    try:
-        return importlib.import_module(ours)
-    except ModuleNotFoundError as error:
-        if error.name == ours and ours != name:
-            # One that a program put below `torch` itself, or none.
-            return importlib.import_module(name)
-        raise
+    missing: ModuleNotFoundError | None = None
+    for known in dict.fromkeys((our_module_name(name), name)):  # a program may have put one below `torch` itself
+        try:
+            return importlib.import_module(known)
+        except ModuleNotFoundError as error:
+            if error.name != known:
+                raise
+            missing = error
+    raise missing or ModuleNotFoundError(name)
