@@ -131,7 +131,7 @@ class TransformerEncoderLayer(_TransformerLayer):
         form = (self.activation_relu_or_gelu == 2, self.norm_first, self.norm1.eps)
         sizes = (attention.embed_dim, attention.num_heads)
         encoded: Tensor = mindtorch._transformer_encoder_layer_fwd(
-            src, *sizes, *packed, *form, *layer_tensors(self), mask, kind
+            src, *sizes, *packed, *form, *layer_tensors(self), mask=mask, mask_type=kind
         )
         return encoded
 
