@@ -120,7 +120,7 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
                 values[index] = None  # plans outlive calls and must not keep their tensors
             spec = value._sig.spec
             half = _rounds_to(answer.cast, index, spec) if index < len(arguments) else None
-            if half is not None and arguments[index].name not in bound.row.keeps:
+            if half is not None and (spec.numel != 1 or arguments[index].name not in bound.row.keeps):
                 casts.append((index, half.np))
                 spec = spec.with_(dtype=half)
             elif half is not None:
@@ -173,9 +173,11 @@ def _varies(argument: Any, value: object, row: OpRow) -> bool:
 
 
 def _rounds_to(cast: Any, index: int, spec: Spec) -> Dtype | None:
-    """Return the half that a call computes in where this tensor is one number of another dtype."""
+    """Return the half that a call computes in where this tensor is of another dtype, whose numbers the half may not hold."""
     wanted: Dtype | None = cast.get(index) if isinstance(cast, dict) else cast
-    return wanted if not spec.ndim and wanted in _HALVES and spec.dtype is not wanted else None
+    if wanted not in _HALVES or spec.dtype is wanted or (spec.numel != 1 and spec.dtype.itemsize == 1):
+        return None
+    return wanted
 
 
 def _cast_of(cast: Any, index: int, dtype: Dtype, kernel: Kernel | None) -> Any:
@@ -215,17 +217,25 @@ def _preparation(
             values[index] = _rounded(values[index], wrapped)
         for index, source in lists:
             values[index] = [None if item is None else item._array for item in flat[source]]
-        for index, np_dtype in casts:
-            value = values[index]
-            if type(value) is list:
-                values[index] = [None if item is None else _converted(item, np_dtype) for item in value]
-            elif value.dtype.names is None and np_dtype.names is None:
-                real = value.dtype.kind == "c" and np_dtype.kind in "fiu"
-                values[index] = (value.real if real else value).astype(np_dtype)
-            else:
-                values[index] = _converted(value, np_dtype)
+        if casts:
+            token = enter(SILENT)  # a half may not hold what it is given
+            try:
+                for index, np_dtype in casts:
+                    values[index] = _cast(values[index], np_dtype)
+            finally:
+                leave(token)
 
     return prepare
+
+
+def _cast(value: Any, np_dtype: Any) -> Any:
+    """Return an operand, or each of a list, in the type that a call computes in."""
+    if type(value) is list:
+        return [None if item is None else _converted(item, np_dtype) for item in value]
+    if value.dtype.names is not None or np_dtype.names is not None:
+        return _converted(value, np_dtype)
+    real = value.dtype.kind == "c" and np_dtype.kind in "fiu"
+    return (value.real if real else value).astype(np_dtype)
 
 
 _HALVES = (float16, bfloat16)
