@@ -29,12 +29,11 @@ def _normalize_path(path: object) -> str:
 
 def import_external(name: str) -> ModuleType:
     """Import a module of this process; `torch` is this library, in programs without the proxy too."""
-    missing: ModuleNotFoundError | None = None
-    for known in dict.fromkeys((our_module_name(name), name)):  # a program may have put one below `torch` itself
+    known = our_module_name(name)
+    while True:
         try:
             return importlib.import_module(known)
         except ModuleNotFoundError as error:
-            if error.name != known:
+            if error.name != known or known == name:
                 raise
-            missing = error
-    raise missing or ModuleNotFoundError(name)
+            known = name  # one that a program put below `torch` itself

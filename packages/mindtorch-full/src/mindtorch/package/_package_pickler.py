@@ -26,17 +26,13 @@ class PackagePickler(TorchPickler):
         module_name, name = self._place(obj, name)
         self.references[(module_name, name)] = None
         parent, _, last = name.rpartition(".")
-        if self.proto >= 4:
-            self.save(module_name)
-            self.save(name)
-            self.write(pickle.STACK_GLOBAL)
-        elif parent and torch_name_of(obj, name) is None:
+        if self.proto < 4 and parent and torch_name_of(obj, name) is None:
             found: Any = self.importer.import_module(module_name)
             for part in parent.split("."):
                 found = getattr(found, part)
             self.save_reduce(getattr, (found, last))
         else:
-            self.write(pickle.GLOBAL + f"{module_name}\n{name}\n".encode())
+            self.write_global(module_name, name)
         self.memoize(obj)
 
     def _place(self, obj: Any, name: str | None) -> tuple[str, str]:
@@ -50,16 +46,8 @@ class PackagePickler(TorchPickler):
                 raise AttributeError(f"Can't pickle local object {obj.__qualname__!r}") from None
             raise pickle.PicklingError(f"Can't pickle {obj}: {error}") from error
 
-    def save_type(self, obj: type) -> None:
-        """Write a reference to a class; the singleton types of Python have their own form."""
-        if obj in (type(None), type(NotImplemented), type(...)):
-            super().save_type(obj)
-        else:
-            self.save_global(obj)
-
     dispatch[FunctionType] = save_global
     dispatch[BuiltinFunctionType] = save_global
-    dispatch[type] = save_type
 
 
 def create_pickler(data_buf: BinaryIO, importer: Importer, protocol: int = 4) -> PackagePickler:

@@ -155,13 +155,17 @@ class TorchPickler(pickle._Pickler):
             except pickle.PicklingError:
                 raise pickle.PicklingError(_why_not(obj, name)) from None
             return
+        self.write_global(*found)
+        self.memoize(obj)
+
+    def write_global(self, module: str, name: str) -> None:
+        """Write the name of an object of a module."""
         if self.proto >= 4:
-            self.save(found[0])
-            self.save(found[1])
+            self.save(module)
+            self.save(name)
             self.write(pickle.STACK_GLOBAL)
         else:
-            self.write(pickle.GLOBAL + "{}\n{}\n".format(*found).encode())
-        self.memoize(obj)
+            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
 
     def save_type(self, obj: type) -> None:
         """Write a reference to a class; the singleton types of Python have their own form."""

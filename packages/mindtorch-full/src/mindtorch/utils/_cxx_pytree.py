@@ -17,8 +17,6 @@ from mindtorch._naming import adopt
 from mindtorch.torch_version import TorchVersion
 from mindtorch.utils import _pytree as python_pytree
 from mindtorch.utils._pytree import (
-    Context,
-    DumpableContext,
     FlattenFn,
     FlattenWithKeysFn,
     FromDumpableContextFn,
@@ -26,12 +24,6 @@ from mindtorch.utils._pytree import (
     PyTree,
     ToDumpableContextFn,
     UnflattenFn,
-    is_namedtuple,
-    is_namedtuple_class,
-    is_namedtuple_instance,
-    is_structseq,
-    is_structseq_class,
-    is_structseq_instance,
     map_only,
     registry,
 )
@@ -48,47 +40,7 @@ if optree is None or not python_pytree._cxx_pytree_exists:
         "dependency of PyTorch. To use it, please upgrade your optree package via `python3 -m pip install --upgrade optree`"
     )
 
-__all__ = [  # noqa: RUF022 (in the order that torch has)
-    "PyTree",
-    "Context",
-    "FlattenFn",
-    "UnflattenFn",
-    "DumpableContext",
-    "ToDumpableContextFn",
-    "FromDumpableContextFn",
-    "PyTreeSpec",
-    "TreeSpec",
-    "LeafSpec",
-    "keystr",
-    "key_get",
-    "register_pytree_node",
-    "tree_is_leaf",
-    "tree_flatten",
-    "tree_flatten_with_path",
-    "tree_unflatten",
-    "tree_iter",
-    "tree_leaves",
-    "tree_leaves_with_path",
-    "tree_structure",
-    "tree_map",
-    "tree_map_with_path",
-    "tree_map_",
-    "tree_map_only",
-    "tree_map_only_",
-    "tree_all",
-    "tree_any",
-    "tree_all_only",
-    "tree_any_only",
-    "treespec_dumps",
-    "treespec_loads",
-    "treespec_pprint",
-    "is_namedtuple",
-    "is_namedtuple_class",
-    "is_namedtuple_instance",
-    "is_structseq",
-    "is_structseq_class",
-    "is_structseq_instance",
-]
+__all__ = list(python_pytree.__all__)  # torch has the same names in both, in one order
 
 TreeSpec: TypeAlias = PyTreeSpec
 LeafPredicate = Callable[[PyTree], bool] | None

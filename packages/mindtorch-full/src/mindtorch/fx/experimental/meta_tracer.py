@@ -14,7 +14,7 @@ from mindtorch.fx._symbolic_trace import Tracer
 from mindtorch.fx.graph import Graph
 from mindtorch.fx.graph_module import GraphModule
 from mindtorch.fx.node import Node, map_aggregate
-from mindtorch.fx.proxy import Proxy
+from mindtorch.fx.proxy import Attribute, Proxy
 
 __all__ = [
     "MetaAttribute",
@@ -149,24 +149,8 @@ class MetaProxy(Proxy):
         return MetaAttribute(self, k)
 
 
-class MetaAttribute(MetaProxy):
-    """An attribute of a proxy; a node only when it is used, since it is often called."""
-
-    def __init__(self, root: MetaProxy, attr: str) -> None:
-        self.root = root
-        self.attr = attr
-        self.tracer = root.tracer
-        self._node: Node | None = None
-
-    @property
-    def node(self) -> Node:  # type: ignore[override]
-        """The node that reads the attribute."""
-        if self._node is None:
-            self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
-        return self._node
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+class MetaAttribute(Attribute, MetaProxy):  # type: ignore[misc]
+    """An attribute of a proxy, which may know what it is like."""
 
 
 class MetaDeviceAttribute(MetaAttribute):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch._naming import adopt
+from mindtorch.fx.passes._pass_order import Constraint, Pass, Schedule, before, check_order
 
 __all__ = [
     "PassManager",
@@ -20,9 +21,6 @@ __all__ = [
 ]
 
 logger = logging.getLogger("torch.fx.passes.pass_manager")
-
-Pass = Callable[..., Any]
-Constraint = Callable[[Pass, Pass], bool]
 
 
 def inplace_wrapper(fn: Pass) -> Pass:
@@ -76,22 +74,12 @@ def loop_pass(base_pass: Pass, n_iter: int | None = None, predicate: Callable[[A
 
 def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass]) -> None:
     """Raise RuntimeError where a constraint forbids the order."""
-    for first, a in enumerate(passes):
-        for second, b in enumerate(passes[first + 1 :]):
-            if not constraint(a, b):
-                raise RuntimeError(
-                    f"pass schedule constraint violated. Expected {a} before {b} but found {a} at index {first} and {b} at "
-                    f"index{second} in pass list."
-                )
+    check_order(constraint, passes, gap="")
 
 
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
     """Return the constraint that `this` runs before `that`."""
-
-    def depends_on(a: Pass, b: Pass) -> bool:
-        return a != that or b != this
-
-    return depends_on
+    return before(this, that)
 
 
 def these_before_those_pass_constraint(these: Pass, those: Pass) -> Constraint:
@@ -103,31 +91,13 @@ def these_before_those_pass_constraint(these: Pass, those: Pass) -> Constraint:
     return depends_on
 
 
-class PassManager:
+class PassManager(Schedule):
     """Runs passes one after the other, each on what the one before gave; constraints are checked, not solved."""
-
-    passes: list[Pass]
-    constraints: list[Constraint]
-    _validated: bool = False
-
-    def __init__(self, passes: list[Pass] | None = None, constraints: list[Constraint] | None = None) -> None:
-        self.passes = passes or []
-        self.constraints = constraints or []
 
     @classmethod
     def build_from_passlist(cls, passes: list[Pass]) -> PassManager:
         """Return a manager of these passes."""
         return PassManager(passes)
-
-    def add_pass(self, _pass: Pass) -> None:
-        """Add a pass at the end."""
-        self.passes.append(_pass)
-        self._validated = False
-
-    def add_constraint(self, constraint: Constraint) -> None:
-        """Add a constraint."""
-        self.constraints.append(constraint)
-        self._validated = False
 
     def remove_pass(self, _passes: list[str]) -> None:
         """Remove the passes of these names."""
@@ -143,11 +113,7 @@ class PassManager:
 
     def validate(self) -> None:
         """Raise RuntimeError if a constraint forbids the order of the passes."""
-        if self._validated:
-            return
-        for constraint in self.constraints:
-            _validate_pass_schedule_constraint(constraint, self.passes)
-        self._validated = True
+        self._check_all(gap="")
 
     def __call__(self, source: Any) -> Any:
         """Run the passes."""

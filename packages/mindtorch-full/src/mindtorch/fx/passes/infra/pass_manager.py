@@ -7,11 +7,11 @@ import functools
 import inspect
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.fx._compatibility import compatibility
 from mindtorch.fx.graph_module import GraphModule
+from mindtorch.fx.passes._pass_order import Constraint, Pass, Schedule, before, check_order
 from mindtorch.fx.passes.infra.pass_base import PassResult
 from mindtorch.nn import Module
 
@@ -19,9 +19,6 @@ __all__ = ["PassManager", "pass_result_wrapper", "this_before_that_pass_constrai
 
 logger = logging.getLogger("torch.fx.passes.infra.pass_manager")
 logger.setLevel(logging.WARNING)
-
-Pass = Callable[..., Any]
-Constraint = Callable[[Pass, Pass], bool]
 
 
 @compatibility(is_backward_compatible=False)
@@ -45,14 +42,8 @@ def pass_result_wrapper(fn: Pass | None) -> Pass | None:
 
 
 def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass]) -> None:
-    """Raise RuntimeError where a constraint forbids the order; the text counts the second pass from after the first."""
-    for first, a in enumerate(passes):
-        for second, b in enumerate(passes[first + 1 :]):
-            if not constraint(a, b):
-                raise RuntimeError(
-                    f"pass schedule constraint violated. Expected {a} before {b} but found {a} at index {first} and {b} at "
-                    f"index {second} in pass list."
-                )
+    """Raise RuntimeError where a constraint forbids the order."""
+    check_order(constraint, passes, gap=" ")
 
 
 def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) -> list[Pass]:
@@ -95,11 +86,7 @@ def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) 
 @compatibility(is_backward_compatible=False)
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
     """Return the constraint that `this` runs before `that`."""
-
-    def depends_on(a: Pass, b: Pass) -> bool:
-        return a != that or b != this
-
-    return depends_on
+    return before(this, that)
 
 
 def _name(one: Pass) -> str:
@@ -107,7 +94,7 @@ def _name(one: Pass) -> str:
 
 
 @compatibility(is_backward_compatible=False)
-class PassManager:
+class PassManager(Schedule):
     """Runs passes, each of which takes a module and gives a `PassResult`.
 
     Args:
@@ -118,9 +105,6 @@ class PassManager:
         suppress_check_failures: kept as an attribute.
     """
 
-    passes: list[Pass]
-    constraints: list[Constraint]
-    _validated: bool = False
     steps: int = 1
 
     def __init__(
@@ -131,30 +115,15 @@ class PassManager:
         run_checks_after_each_pass: bool = False,
         suppress_check_failures: bool = False,
     ) -> None:
-        self.passes = passes or []
-        self.constraints = constraints or []
+        super().__init__(passes, constraints)
         if steps:
             self.steps = steps
         self.run_checks_after_each_pass = run_checks_after_each_pass
         self.suppress_check_failures = suppress_check_failures
 
-    def add_pass(self, _pass: Pass) -> None:
-        """Add a pass at the end."""
-        self.passes.append(_pass)
-        self._validated = False
-
-    def add_constraint(self, constraint: Constraint) -> None:
-        """Add a constraint."""
-        self.constraints.append(constraint)
-        self._validated = False
-
     def validate_constraints(self) -> None:
         """Raise RuntimeError if the passes are not in an order that the constraints allow."""
-        if self._validated:
-            return
-        for constraint in self.constraints:
-            _validate_pass_schedule_constraint(constraint, self.passes)
-        self._validated = True
+        self._check_all(gap=" ")
 
     def solve_constraints(self) -> None:
         """Put the passes into an order that the constraints allow.
