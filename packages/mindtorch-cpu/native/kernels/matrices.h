@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <complex>
 
 namespace mindtorch {
 
@@ -20,6 +21,17 @@ inline FactorKind factor_kind(PyArrayObject* array) {
         case NPY_CFLOAT: return FACTOR_COMPLEX_FLOAT;
         case NPY_CDOUBLE: return FACTOR_COMPLEX_DOUBLE;
         default: return FACTOR_KINDS;
+    }
+}
+
+// What `call` gives for a zero of the kind's type.
+template <typename Call>
+int by_kind(FactorKind kind, const Call& call) {
+    switch (kind) {
+        case FACTOR_FLOAT: return call(float{});
+        case FACTOR_DOUBLE: return call(double{});
+        case FACTOR_COMPLEX_FLOAT: return call(std::complex<float>{});
+        default: return call(std::complex<double>{});
     }
 }
 

@@ -137,12 +137,7 @@ int linalg_qr(PyObject* given, PyObject* const* operands, Py_ssize_t count) {
     const Routines routines(a, inner);
     if (!routines.found()) return 0;
     const Batch* first = wants ? &orthogonal : nullptr;
-    switch (a.kind()) {
-        case FACTOR_FLOAT: return qr_of<float>(a, first, upper, routines);
-        case FACTOR_DOUBLE: return qr_of<double>(a, first, upper, routines);
-        case FACTOR_COMPLEX_FLOAT: return qr_of<std::complex<float>>(a, first, upper, routines);
-        default: return qr_of<std::complex<double>>(a, first, upper, routines);
-    }
+    return by_kind(a.kind(), [&](auto zero) { return qr_of<decltype(zero)>(a, first, upper, routines); });
 }
 
 namespace {
@@ -176,12 +171,7 @@ int geqrf(PyObject* given, PyObject* const* operands, Py_ssize_t count) {
         return 0;
     const Routines routines(a, 0);
     if (!routines.found()) return 0;
-    switch (a.kind()) {
-        case FACTOR_FLOAT: return geqrf_of<float>(a, factors, scales, routines);
-        case FACTOR_DOUBLE: return geqrf_of<double>(a, factors, scales, routines);
-        case FACTOR_COMPLEX_FLOAT: return geqrf_of<std::complex<float>>(a, factors, scales, routines);
-        default: return geqrf_of<std::complex<double>>(a, factors, scales, routines);
-    }
+    return by_kind(a.kind(), [&](auto zero) { return geqrf_of<decltype(zero)>(a, factors, scales, routines); });
 }
 
 }  // namespace mindtorch

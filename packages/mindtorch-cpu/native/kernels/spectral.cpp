@@ -104,12 +104,8 @@ int linalg_eigh(PyObject* given, PyObject* const* operands, Py_ssize_t count) {
     void* routine = lapack_routine(a.complex() ? "heevd" : "syevd", a.kind());
     if (routine == nullptr) return 0;
     const Batch* wanted_vectors = wants ? &vectors : nullptr;
-    switch (a.kind()) {
-        case FACTOR_FLOAT: return eigh_of<float>(a, values, wanted_vectors, routine, uplo);
-        case FACTOR_DOUBLE: return eigh_of<double>(a, values, wanted_vectors, routine, uplo);
-        case FACTOR_COMPLEX_FLOAT: return eigh_of<std::complex<float>>(a, values, wanted_vectors, routine, uplo);
-        default: return eigh_of<std::complex<double>>(a, values, wanted_vectors, routine, uplo);
-    }
+    return by_kind(a.kind(),
+                   [&](auto zero) { return eigh_of<decltype(zero)>(a, values, wanted_vectors, routine, uplo); });
 }
 
 namespace {
@@ -229,12 +225,7 @@ int linalg_svd(PyObject* given, PyObject* const* operands, Py_ssize_t count) {
         return 0;
     void* routine = lapack_routine("gesdd", a.kind());
     if (routine == nullptr) return 0;
-    switch (a.kind()) {
-        case FACTOR_FLOAT: return svd_of<float>(a, to, routine);
-        case FACTOR_DOUBLE: return svd_of<double>(a, to, routine);
-        case FACTOR_COMPLEX_FLOAT: return svd_of<std::complex<float>>(a, to, routine);
-        default: return svd_of<std::complex<double>>(a, to, routine);
-    }
+    return by_kind(a.kind(), [&](auto zero) { return svd_of<decltype(zero)>(a, to, routine); });
 }
 
 }  // namespace mindtorch

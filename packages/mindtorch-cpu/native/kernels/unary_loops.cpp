@@ -25,15 +25,8 @@ INLINE Floats scaled_exp(const Floats& x) {
     const __m512 least = _mm512_set1_ps(-105.0f), most = _mm512_set1_ps(90.0f);
     const __m512 above = _mm512_maskz_max_ps(ALL, least, (__m512)x);  // nan passes both
     const Floats within = (Floats)_mm512_maskz_min_ps(ALL, most, above);
-    const Floats shifted = within * 1.442695041f + 12582912.0f;
-    const Floats n = shifted - 12582912.0f;
-    const Floats r = (within - n * 0.693359375f) + n * 2.12194440e-4f;
-    Floats p = r * 1.395062776e-03f + 8.368969895e-03f;
-    p = p * r + 4.166620225e-02f;
-    p = p * r + 1.666651815e-01f;
-    p = p * r + 5.000000000e-01f;
-    p = (p * (r * r) + r) + 1.0f;
-    return (Floats)_mm512_maskz_scalef_ps(ALL, (__m512)p, (__m512)n);
+    const Exponential made = exponential(within);
+    return (Floats)_mm512_maskz_scalef_ps(ALL, (__m512)made.p, (__m512)made.n);
 }
 FUNCTION(Exp, scaled_exp(x))
 #else

@@ -92,25 +92,11 @@ INLINE float greatest(const float* row, size_t width) {
     return greatest_of(greater_of(first, second));
 }
 
-// e**x: x = n ln 2 + r, a polynomial of r, and 2**n in two factors, so that results may be subnormal.
-INLINE Floats exp(const Floats& x) {
-    Floats within = x < -105.0f ? all(-105.0f) : x;
-    within = within > 90.0f ? all(90.0f) : within;  // nan passes both
-    const Floats shifted = within * 1.442695041f + 12582912.0f;
-    const Floats n = shifted - 12582912.0f;
-    const Floats r = (within - n * 0.693359375f) + n * 2.12194440e-4f;
-    Floats p = r * 1.395062776e-03f + 8.368969895e-03f;
-    p = p * r + 4.166620225e-02f;
-    p = p * r + 1.666651815e-01f;
-    p = p * r + 5.000000000e-01f;
-    p = (p * (r * r) + r) + 1.0f;
-    const Ints power = bits(shifted) - 0x4b400000;
-    const Ints half = power >> 1;
-    return p * (Floats)((half + 127) << 23) * (Floats)((power - half + 127) << 23);
-}
-
-// e**x of what is not above 0; 0 below -87, where it is subnormal.
-INLINE Floats exp_of_negative(const Floats& x) {
+// e**x as p 2**n: x = n ln 2 + r, and p a polynomial of r. The low bits of `shifted` are n.
+struct Exponential {
+    Floats p, n, shifted;
+};
+INLINE Exponential exponential(const Floats& x) {
     const Floats shifted = x * 1.442695041f + 12582912.0f;
     const Floats n = shifted - 12582912.0f;
     const Floats r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
@@ -119,7 +105,23 @@ INLINE Floats exp_of_negative(const Floats& x) {
     p = p * r + 1.666651815e-01f;
     p = p * r + 5.000000000e-01f;
     p = (p * (r * r) + r) + 1.0f;
-    return x < -87.0f ? Floats{} : p * (Floats)((bits(shifted) - (0x4b400000 - 127)) << 23);
+    return {p, n, shifted};
+}
+
+// e**x, with 2**n in two factors, so that results may be subnormal.
+INLINE Floats exp(const Floats& x) {
+    Floats within = x < -105.0f ? all(-105.0f) : x;
+    within = within > 90.0f ? all(90.0f) : within;  // nan passes both
+    const Exponential made = exponential(within);
+    const Ints power = bits(made.shifted) - 0x4b400000;
+    const Ints half = power >> 1;
+    return made.p * (Floats)((half + 127) << 23) * (Floats)((power - half + 127) << 23);
+}
+
+// e**x of what is not above 0; 0 below -87, where it is subnormal.
+INLINE Floats exp_of_negative(const Floats& x) {
+    const Exponential made = exponential(x);
+    return x < -87.0f ? Floats{} : made.p * (Floats)((bits(made.shifted) - (0x4b400000 - 127)) << 23);
 }
 
 // What of the normal distribution lies below x, to 1e-7: beyond t = |x| it is 2**(t q(t) - 1), an exponent that is
