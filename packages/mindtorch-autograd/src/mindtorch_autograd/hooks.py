@@ -85,15 +85,26 @@ def hook_name(hook: Callable[..., Any]) -> str:
 def run_tensor_hooks(attached: Sequence[tuple[int, dict[int, Any]]], grads: list[Any]) -> None:
     """Let the hooks of the output tensors see, and replace in place, the gradients that arrived."""
     for number, hooks in attached:
-        for hook in list(hooks.values()):
-            before = grads[number]
-            changed = hook(before)
-            if changed is None:
-                continue
-            if not isinstance(changed, TensorBase):
-                raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
-            check_changed(before, changed, hook)
-            grads[number] = changed
+        grads[number] = _replaced(hooks, grads[number])
+
+
+def run_post_accumulate_hooks(hooks: dict[int, Any], variable: TensorBase) -> None:
+    """Let the hooks of a leaf see it. They may return the leaf itself, as its in-place methods do, but no other tensor."""
+    if _replaced(hooks, variable) is not variable:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def _replaced(hooks: dict[int, Any], value: TensorBase | None) -> TensorBase | None:
+    """Return what hooks that each see one tensor make of it: what the last that returned one returned."""
+    for hook in list(hooks.values()):
+        changed = hook(value)
+        if changed is None:
+            continue
+        if not isinstance(changed, TensorBase):
+            raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
+        check_changed(value, changed, hook)
+        value = changed
+    return value
 
 
 def run_retain_hooks(retain: dict[int, Any], grads: list[Any]) -> None:

@@ -12,7 +12,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import AutogradMeta, TensorBase
 
 from . import accumulate
-from .hooks import NodeHooks, add_hook
+from .hooks import NodeHooks, add_hook, run_post_accumulate_hooks
 
 _new = object.__new__
 sequence = itertools.count()
@@ -248,10 +248,7 @@ class AccumulateGrad(Node):
         meta = meta_of(self.variable)
         accumulate.add_to(self.variable, meta, grads)
         if meta.post_accumulate_hooks:
-            for hook in list(meta.post_accumulate_hooks.values()):
-                answer = hook(self.variable)
-                if answer is not None:
-                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+            run_post_accumulate_hooks(meta.post_accumulate_hooks, self.variable)
         return ()
 
 

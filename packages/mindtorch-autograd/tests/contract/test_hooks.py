@@ -213,6 +213,29 @@ def post_accumulate(T):
 
 
 @scenarios
+def post_accumulate_hooks_that_return(T):
+    answers = [
+        (lambda p: p,),
+        (lambda p: p.detach().add_(1),),
+        (lambda p: p.data.add_(1) is None,),
+        (lambda p: p.clone(), lambda p: p),
+        (lambda p: T.zeros(2),),
+        (lambda p: T.zeros(p.shape, dtype=T.double),),
+        (lambda p: (p,),),
+    ]
+    seen = []
+    for hooks in answers:
+        x = leaf(T)
+        for hook in hooks:
+            x.register_post_accumulate_grad_hook(hook)
+        seen.append((caught(lambda x=x: (x * 2).sum().backward()), x, x.grad))
+    x = leaf(T)
+    x.register_post_accumulate_grad_hook(lambda p: p.add_(p.grad, alpha=-0.1))
+    (x * 2).sum().backward()
+    return seen, x
+
+
+@scenarios
 def node_hooks(T):
     x, log = leaf(T), []
     y = x * x
