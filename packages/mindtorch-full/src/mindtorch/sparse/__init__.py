@@ -1,4 +1,4 @@
-"""`torch.sparse`: functions of coordinate tensors. Other layouts are not offered."""
+"""`torch.sparse`: functions of tensors that store a part of their elements."""
 
 from __future__ import annotations
 
@@ -8,11 +8,22 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch.sparse._gradcheck import as_sparse_gradcheck
 from mindtorch.sparse._invariants import check_sparse_tensor_invariants
 from mindtorch.tensor.legacy_sparse import SPARSE_TYPES
 from mindtorch.tensor.tensor import Tensor
 
-__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "spdiags", "sum"]
+__all__ = [
+    "addmm",
+    "as_sparse_gradcheck",
+    "check_sparse_tensor_invariants",
+    "log_softmax",
+    "mm",
+    "sampled_addmm",
+    "softmax",
+    "spdiags",
+    "sum",
+]
 
 globals().update(SPARSE_TYPES)
 

@@ -207,3 +207,24 @@ def test_a_part_is_shared_memory() -> None:
     x = _of(mt, "csr")
     x.values().mul_(2)
     assert mt.equal(x.to_dense(), _dense(mt) * 2)
+
+
+OF_CHECKED_GRADIENTS = {
+    "conversion": lambda lib, x: x.to_dense(),
+    "product": lambda lib, x: x @ lib.ones(4, 1, dtype=lib.float64),
+    "a list": lambda lib, x: [x.to_dense()],
+    "a gradient that is lost": lambda lib, x: x.to_dense().detach().requires_grad_() * 1,
+}
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr"])
+@pytest.mark.parametrize("name", OF_CHECKED_GRADIENTS)
+def test_gradients_of_sparse_functions_are_checked(name: str, layout: str, masked: bool) -> None:
+    def check(lib: Any) -> bool:
+        block = (2, 2) if layout == "sparse_bsr" else None
+        x = _dense(lib).double().to_sparse(layout=getattr(lib, layout), blocksize=block).requires_grad_()
+        gradcheck = lib.sparse.as_sparse_gradcheck(lib.autograd.gradcheck)
+        return gradcheck(lambda x: OF_CHECKED_GRADIENTS[name](lib, x), x, masked=masked)
+
+    _compare(check)
