@@ -7,9 +7,9 @@ differentiation inside that level, and computed on the values by the op's rule, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
-from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
 from ..arguments.bound import Bound, tensor_leaves
@@ -18,7 +18,6 @@ from ..execute.views import follow
 from ..extend.registry import registry
 from ..interface.autograd import PlanRequest, hooks
 from ..keys import DispatchKey
-from ..meta.checks import shape_text
 from ..meta.rule import Outputs
 from ..plan import Plan
 from ..plan.results import packing
@@ -27,9 +26,11 @@ from ..state import state
 from ..table import OpRow, RowKind, kernels
 from . import levels
 from .fallback import looped, lost_gradient
-from .geometry import invoke
+from .known import MOST, Known, geometry
+from .refusals import refused_write
 from .rules.random import check_loop
-from .rules.table import RANDOM, Rule, find_rule
+from .rules.table import RANDOM, Rule, find_rule, registered
+from .steps import Tape, invoke
 from .wrapper import Batched, example_spec, is_unbatchable, lifted, unbatchable, unwrapped, without_history, wrapped
 
 _LISTS = (list, tuple)
@@ -73,6 +74,8 @@ def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
     fill_plan(plan, bound, Outputs(None), None)
     plan.kernel = rule
     plan.outputs = {}  # recorders, by the specs of the results
+    kept = rule is not None and not drawing and registered.get(row.name) is not rule
+    plan.source = {} if kept else None  # what is known of each geometry
     returns = row.schema.returns
     single = not returns or (len(returns) == 1 and not returns[0].type.is_list)
     plan.pack = None if single else packing(row, (), overload=bound.overload)
@@ -173,19 +176,50 @@ def _at_level(plan: Plan, values: list[Any], level: int) -> Any:
     row = plan.row
     if row.written:
         return _write(plan, row, values, level)
-    result = _functional(plan, row, plan.kernel, values, level)
+    found = None if plan.source is None else geometry(plan, values, level)
+    if found is None:
+        result = _functional(plan, row, plan.kernel, values, level)
+    else:
+        key, tensors = found
+        known = plan.source.get(key)
+        result = (
+            _functional(plan, row, plan.kernel, values, level, found)
+            if known is None
+            else _known(row, known, values, tensors, level)
+        )
     return result if plan.pack is None else plan.pack(result)
 
 
+def _known(row: OpRow, known: Known, values: list[Any], tensors: list[Any], level: int) -> Any:
+    """As `_functional`, for a geometry that was met before."""
+    with levels.below(level):
+        results = known.steps.run(tensors)
+    made = known.wrapped(results, level)
+    recorder = known.recorder
+    _relate(row, values, made, recorder)
+    if recorder is not None:
+        for index in known.lifts:
+            values[index] = _lift_one(values[index], level)
+        recorder.after(tuple(values), tuple(made) if known.many else made[0])
+    return made if known.many else made[0]
+
+
+def _keep(plan: Plan, key: Any, known: Known) -> None:
+    if len(plan.source) >= MOST:
+        plan.source.clear()
+    plan.source[key] = known
+
+
 def _lift(values: Sequence[Any], level: int) -> list[Any]:
-    return [
-        lifted(value, level)
-        if isinstance(value, TensorBase)
-        else type(value)(lifted(item, level) if isinstance(item, TensorBase) else item for item in value)
-        if type(value) in (list, tuple)
-        else value
-        for value in values
-    ]
+    return [_lift_one(value, level) for value in values]
+
+
+def _lift_one(value: Any, level: int) -> Any:
+    if isinstance(value, TensorBase):
+        return lifted(value, level)
+    if type(value) in _LISTS:
+        return type(value)(lifted(item, level) if isinstance(item, TensorBase) else item for item in value)
+    return value
 
 
 def _open(values: Sequence[Any], level: int) -> tuple[list[Any], list[Any]]:
@@ -209,11 +243,13 @@ def _batch_dims(dims: Sequence[Any]) -> list[bool]:
     return [any(one is not None for one in dim) if isinstance(dim, list) else dim is not None for dim in dims]
 
 
-def compute(row: OpRow, rule: Rule | None, values: Sequence[Any], level: int) -> tuple[Any, Any]:
+def compute(
+    row: OpRow, rule: Rule | None, values: Sequence[Any], level: int, tape: Tape | None = None
+) -> tuple[Any, Any]:
     """Return the result of a call at `level` and its batch dimensions, computed by rule or slice by slice."""
     batch = levels.batch_at(level)
     opened, dims = _open(values, level)
-    with levels.below(level):
+    with levels.below(level), tape or nullcontext():
         if (rule is None or rule.kind != RANDOM) and not any(_batch_dims(dims)):
             result = invoke(row, opened)
             return result, [None] * len(result) if isinstance(result, (tuple, list)) else None
@@ -235,10 +271,16 @@ def _recorder(plan: Plan, values: list[Any], specs: Any, written: bool) -> Any:
     return made[key]
 
 
-def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], level: int) -> Any:
-    result, dims = compute(row, rule, values, level)
+def _functional(
+    plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], level: int, found: tuple[Any, list[Any]] | None = None
+) -> Any:
+    """Compute a call and record it; where its geometry is `found`, keep what is known of it now."""
+    tape = None if found is None else Tape(found[1])
+    result, dims = compute(row, rule, values, level, tape)
     many = isinstance(result, (tuple, list))
     outputs = list(result) if many else [result]
+    steps = None if tape is None else tape.finished(outputs)
+    known = None if steps is None else Known(steps)
     places = list(dims) if isinstance(dims, (tuple, list)) else [dims] * len(outputs)
     if not _recorded(values):
         made = [
@@ -246,6 +288,9 @@ def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], le
             for one, at in zip(outputs, places, strict=True)
         ]
         _relate(row, values, made, None)
+        if known is not None and found is not None:
+            known.describe(outputs, made, many)
+            _keep(plan, found[0], known)
         return made if many else made[0]
     inputs = _lift(values, level)
     made = [None if one is None else wrapped(one, at, level) for one, at in zip(outputs, places, strict=True)]
@@ -261,6 +306,11 @@ def _functional(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], le
             if dtype.is_floating_point or dtype.is_complex:
                 one._sig = one._sig.spec.tracked
         recorder.after(tuple(inputs), tuple(made) if many else made[0])
+    if known is not None and found is not None:
+        known.recorder = recorder
+        known.lifts = [at for at, (one, value) in enumerate(zip(inputs, values, strict=True)) if one is not value]
+        known.describe(outputs, made, many)
+        _keep(plan, found[0], known)
     return made if many else made[0]
 
 
@@ -314,39 +364,6 @@ def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return answer if plan.pack is None else plan.pack(answer)
 
 
-_ARITHMETIC = {
-    "clamp_max_", "clamp_min_", "copy_", "div_", "logical_and_", "logical_or_", "logical_xor_", "masked_fill_", "mul_", "sub_",
-}  # fmt: skip
-_BROADCAST = {
-    "add_", "atan2_", "bitwise_and_", "bitwise_left_shift_", "bitwise_or_", "bitwise_right_shift_", "bitwise_xor_",
-    "copysign_", "gcd_", "lcm_",
-}  # fmt: skip
-_OWN_NAME = {"fill_", "index_add_", "index_fill_", "index_put_", "scatter_add_"}
-
-
-def _refused_write(row: OpRow, target: TensorBase, others: Sequence[TensorBase], level: int) -> RuntimeError:
-    """The error of torch for a batched value written to a tensor that all examples share."""
-    packet = row.packet
-    if packet in _BROADCAST:
-        size = levels.batch_at(level).size
-        wide = broadcast_shapes(tuple(target.shape), *[tuple(one.shape) for one in others])
-        return unbatchable(
-            f"output with shape {shape_text(target.shape)} doesn't match the broadcast shape {shape_text((size, *wide))}"
-        )
-    if packet in _OWN_NAME:
-        name, where = packet, "in a vmap"
-    elif (packet in _ARITHMETIC and row.overload != "Tensor") or packet in _ARITHMETIC - {"masked_fill_"}:
-        name, where = "inplace arithmetic", "in a vmap"
-    else:
-        name, where = f"aten::{packet}", f"at level {level}"
-    return unbatchable(
-        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
-        f"elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over {where}. "
-        f"Please try to use out-of-place operators instead of {name}. If said operator is being called inside the PyTorch "
-        "framework, please file a bug report instead."
-    )
-
-
 def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
     """Run an in-place op: write the value of the first argument, in which every example has its part."""
     target = values[0]
@@ -361,19 +378,38 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
     held = wrapper if wrapper is not None and wrapper.level == level else None
     others = tensor_leaves(values[1:])
     if (held is None or held.dim is None) and any(unwrapped(other, level)[1] is not None for other in others):
-        raise _refused_write(row, target, others, level)
+        raise refused_write(row, target, others, level)
     if held is None and _recorded([other for other in others if _innermost([other]) == level]):
         raise lost_gradient(row.aten_name)
     inputs = values if held is None else _lift(values, level)
     recorder = _recorder(plan, inputs, None, True) if held is not None else None
     kept = recorder.before(tuple(inputs)) if recorder is not None else None
-    compute(row, rule, values, level)
+    _compute_write(plan, row, rule, values, level)
     if held is not None:
         target._counter[0] += 1
         if recorder is not None:
             target._sig = target._sig.spec.tracked
             recorder.after(tuple(inputs), target, kept)
     return target
+
+
+def _compute_write(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], level: int) -> None:
+    """Let the rule write, or do anew what it did for the same geometry."""
+    found = None if plan.source is None else geometry(plan, values, level)
+    if found is None:
+        compute(row, rule, values, level)
+        return
+    key, tensors = found
+    known = plan.source.get(key)
+    if known is not None:
+        with levels.below(level):
+            known.steps.run(tensors)
+        return
+    tape = Tape(tensors)
+    compute(row, rule, values, level, tape)
+    steps = tape.finished(())
+    if steps is not None:
+        _keep(plan, key, Known(steps))
 
 
 def _turn(plan: Plan, row: OpRow, values: list[Any]) -> Any:

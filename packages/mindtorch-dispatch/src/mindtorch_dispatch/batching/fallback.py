@@ -10,8 +10,8 @@ from ..call import aten
 from ..frames import frames_to_caller
 from ..table import OpRow
 from ..typing import Tensor
-from .geometry import invoke
 from .levels import Batch, loop
+from .steps import give_up, invoke
 
 
 class _Shown:
@@ -70,6 +70,7 @@ def looped(row: OpRow, batch: Batch, values: Sequence[Any], dims: Sequence[Any])
 
     Raises RuntimeError for ops whose results are no fresh tensors: views of slices cannot be stacked.
     """
+    give_up()
     if not _shown.allowed:
         raise RuntimeError(f"{_name(row)} hit the vmap fallback which is currently disabled")
     returns = row.schema.returns

@@ -7,15 +7,9 @@ from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..call import aten, call_overload
 from ..table import OpRow
 from ..typing import Tensor, TensorOrScalar
-
-
-def invoke(row: OpRow, values: Sequence[Any]) -> Any:
-    """Call an overload with its arguments in schema order."""
-    count, names = row.call_form
-    return call_overload(row, tuple(values[:count]), dict(zip(names, values[count:], strict=True)))
+from .steps import aten
 
 
 def is_tensor(value: Sequence[int] | TensorOrScalar | None) -> bool:

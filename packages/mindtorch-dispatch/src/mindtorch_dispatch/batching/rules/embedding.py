@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...batching.geometry import batched, folded, front, invoke
+from ...batching.geometry import batched, folded, front
 from ...batching.levels import Batch
-from ...call import aten
+from ...batching.steps import aten, invoke
 from ...table import OpRow
 from ...typing import Tensor
 from .table import rule

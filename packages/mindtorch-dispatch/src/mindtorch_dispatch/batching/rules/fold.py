@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...batching.geometry import batched, folded, invoke, is_tensor, rank, unfolded
+from ...batching.geometry import batched, folded, is_tensor, rank, unfolded
 from ...batching.levels import Batch
-from ...call import aten
+from ...batching.steps import aten, invoke
 from ...table import OpRow
 from .table import rule
 

@@ -9,9 +9,9 @@ from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.strides import broadcast_shapes
 
 from ...batching.fallback import looped
-from ...batching.geometry import batched, front, invoke, is_tensor, padded, place, rank
+from ...batching.geometry import batched, front, is_tensor, padded, place, rank
 from ...batching.levels import Batch
-from ...call import aten
+from ...batching.steps import aten, invoke
 from ...table import OpRow
 from ...typing import Tensor
 from .table import rule

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...batching.geometry import batched, front, invoke, is_tensor, padded, rank
+from ...batching.geometry import batched, front, is_tensor, padded, rank
 from ...batching.levels import Batch
+from ...batching.steps import aten, invoke
 from ...meta.checks import check
 from ...table import OpRow
 from ...typing import Tensor

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...batching.geometry import batched, front, index_of, invoke, padded, rank
+from ...batching.geometry import batched, front, index_of, padded, rank
 from ...batching.levels import Batch
-from ...call import aten
+from ...batching.steps import aten, invoke
 from ...table import OpRow
 from ...typing import Tensor
 from .pointwise import aligned, highest_rank

@@ -6,9 +6,9 @@ from typing import Any
 
 from mindtorch_storage.dtype import int32
 
-from ...batching.geometry import batched, front, invoke, padded, place, rank
+from ...batching.geometry import batched, front, padded, place, rank
 from ...batching.levels import Batch
-from ...call import aten
+from ...batching.steps import aten, invoke
 from ...meta.checks import check
 from ...table import OpRow
 from ...typing import Tensor

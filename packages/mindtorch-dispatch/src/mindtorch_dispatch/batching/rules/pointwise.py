@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...batching.geometry import front, invoke, is_tensor, padded, rank
+from ...batching.geometry import front, is_tensor, padded, rank
 from ...batching.levels import Batch
+from ...batching.steps import aten, invoke
 from ...batching.wrapper import example_spec
-from ...call import aten
 from ...meta.pointwise import promoted
 from ...table import OpRow
 from .table import Rule, families, find_rule, rule

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...batching.geometry import batched, front, index_of, invoke, is_tensor, padded, rank
+from ...batching.geometry import batched, front, index_of, is_tensor, padded, rank
 from ...batching.levels import Batch
+from ...batching.steps import invoke
 from ...call import aten
 from ...table import OpRow
 from .table import RANDOM, rule

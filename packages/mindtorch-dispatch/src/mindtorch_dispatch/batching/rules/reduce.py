@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...batching.geometry import front, index_of, invoke, is_tensor, moved, place, places, rank
+from ...batching.geometry import front, index_of, is_tensor, moved, place, places, rank
 from ...batching.levels import Batch
-from ...call import aten
+from ...batching.steps import aten, invoke
 from ...table import OpRow, find_row
 from ...typing import Tensor
 from .table import rule

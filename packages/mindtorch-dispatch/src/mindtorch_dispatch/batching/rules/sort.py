@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...batching.fallback import looped
-from ...batching.geometry import batched, front, invoke, is_tensor, rank
+from ...batching.geometry import batched, front, is_tensor, rank
 from ...batching.levels import Batch
-from ...call import aten
+from ...batching.steps import aten, invoke
 from ...table import OpRow
 from .table import rule
 

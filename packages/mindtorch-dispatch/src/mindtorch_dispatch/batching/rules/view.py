@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...batching.geometry import batched, front, invoke, place, places, rank
+from ...batching.geometry import batched, front, place, places, rank
 from ...batching.levels import Batch
-from ...call import aten
+from ...batching.steps import aten, invoke
 from ...meta.checks import check
 from ...table import OpRow
 from .table import rule
@@ -116,8 +116,7 @@ def squeeze(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any
 def as_strided(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """`as_strided`: the same pattern over every example."""
     self = front(values[0], dims[0])
-    offset = self.storage_offset() if values[3] is None else values[3]
-    return aten.as_strided(self, [self.shape[0], *values[1]], [self.stride(0), *values[2]], offset), 0
+    return aten.as_strided(self, [self.shape[0], *values[1]], [self.stride(0), *values[2]], values[3]), 0
 
 
 def _shifted(count: int, *, several: bool) -> Callable[..., Any]:
