@@ -12,130 +12,33 @@ from typing import Any
 
 from mindtorch_storage.tensor_base import TensorBase, ViewInfo
 
-from ..arguments.bound import Bound, tensor_leaves
-from ..execute.executor import filled, run_composite
+from ..arguments.bound import tensor_leaves
+from ..execute.executor import filled
 from ..execute.views import follow
 from ..extend.registry import registry
 from ..interface.autograd import PlanRequest, hooks
-from ..keys import DispatchKey
-from ..meta.rule import Outputs
 from ..plan import Plan
-from ..plan.results import packing
-from ..plan.routing import fill_plan
 from ..state import state
-from ..table import OpRow, RowKind, kernels
+from ..table import OpRow
 from . import levels
 from .fallback import looped, lost_gradient
 from .known import MOST, Known, geometry
 from .refusals import refused_write
 from .rules.random import check_loop
-from .rules.table import RANDOM, Rule, find_rule, registered
+from .rules.table import RANDOM, Rule, find_rule
 from .steps import Tape, invoke
-from .wrapper import Batched, example_spec, is_unbatchable, lifted, unbatchable, unwrapped, without_history, wrapped
+from .wrapper import Batched, example_spec, is_unbatchable, lifted, unwrapped, without_history, wrapped
 
 _LISTS = (list, tuple)
-_VALUES_DECIDE = {"nonzero", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive"}
-"""Ops whose results' shapes depend on values, so that examples cannot be stacked."""
 
 
-def plan_batched(bound: Bound, tensors: Sequence[TensorBase]) -> Plan | None:
-    """Return the plan of a call under `vmap`, None where nothing of it is batched."""
-    row = bound.row
-    level = _innermost(tensors)
-    rule = find_rule(row)
-    drawing = rule is not None and rule.kind == RANDOM
-    boxed = row.__dict__.get("boxed", {})
-    recorded = DispatchKey.Autograd in boxed and state.mode.records and any(t._sig.requires_grad for t in tensors)
-    if (not level and not drawing) or recorded:  # what a program registered for Autograd stands above
-        return None
-    if DispatchKey.Batched in boxed:
-        plan = Plan(row, run_composite)
-        fill_plan(plan, bound, Outputs(None), None)
-        plan.kernel = boxed[DispatchKey.Batched]
-        return plan
-    if row.packet == "equal":
-        raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
-    if row.packet == "allclose":
-        raise RuntimeError(
-            "vmap over torch.allclose isn't supported yet. Please file an issue at "
-            "https://github.com/pytorch/pytorch/issues if you need this feature."
-        )
-    if row.packet in _VALUES_DECIDE or row.name == "where":
-        raise unbatchable(
-            "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
-            f"aten::{row.packet}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
-            "feature."
-        )
-    if bound.out is not None:
-        raise RuntimeError(
-            f"Batching rule not implemented for {_out_name(row)}; the fallback path doesn't work on out= or view ops."
-        )
-    plan = Plan(row, _run_random if drawing else _run)
-    fill_plan(plan, bound, Outputs(None), None)
-    plan.kernel = rule
-    plan.outputs = {}  # recorders, by the specs of the results
-    kept = rule is not None and not drawing and registered.get(row.name) is not rule
-    plan.source = {} if kept else None  # what is known of each geometry
-    returns = row.schema.returns
-    single = not returns or (len(returns) == 1 and not returns[0].type.is_list)
-    plan.pack = None if single else packing(row, (), overload=bound.overload)
-    if rule is None and composed(row):
-        has_formula = state.mode.records and hooks.has_formula(row) and any(t._sig.requires_grad for t in tensors)
-        if has_formula and row.kind is not RowKind.INPLACE:
-            plan.run = _run_opaque
-        else:  # the parts are batched, recorded and differentiated one by one
-            plan.run = run_composite
-            plan.kernel = _composition(plan, row)
-    return plan
-
-
-def composed(row: OpRow) -> bool:
-    """True for an op that is computed by its parts."""
-    if row.composite is None or row.__dict__.get("boxed"):
-        return False
-    return all((row.base or row).name not in table for table in kernels.values())
-
-
-def _out_name(row: OpRow) -> str:
-    if isinstance(row.out, str):
-        return f"aten::{row.packet}.{row.out}"
-    return f"aten::{row.packet}.{'out' if row.overload in ('', 'Tensor', 'default') else row.overload + '_out'}"
-
-
-def _composition(plan: Plan, row: OpRow) -> Any:
-    """Return the composing function; where it does what no batch can do, a loop over the slices."""
-    compose: Any = row.composite
-    pack = plan.pack
-    inplace = row.kind is RowKind.INPLACE
-
-    def call(*values: Any) -> Any:
-        try:
-            result = compose(*values)
-        except RuntimeError as error:
-            if inplace or not is_unbatchable(error) or not _loops(row) or _recorded(values):
-                raise
-            # what composes is looped over for its values, not for what it may not do
-            result = _functional(plan, row, None, list(values), _innermost(values))
-        if inplace:
-            values[0].copy_(result)
-            return values[0]
-        return result if pack is None else pack(result)
-
-    return call
-
-
-def _loops(row: OpRow) -> bool:
-    """True for a composed op that may be computed slice by slice: one whose results are fresh tensors."""
-    returns = row.schema.returns
-    return bool(returns) and not row.written and all(one.alias is None and "Tensor" in one.type.kind for one in returns)
-
-
-def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
+def run(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Run a call at the level of its innermost batched tensor."""
     values = filled(plan, flat)
-    return _at_level(plan, values, _innermost(values))
+    return _at_level(plan, values, innermost(values))
 
 
-def _recorded(values: Sequence[Any]) -> bool:
+def recorded(values: Sequence[Any]) -> bool:
     """True when a call is to be recorded at the level of its batched tensors; a loop below that has no formula."""
     if not state.mode.records:
         return False
@@ -143,12 +46,12 @@ def _recorded(values: Sequence[Any]) -> bool:
         if isinstance(value, TensorBase):
             if value._sig.requires_grad and value._wraps:
                 return True
-        elif isinstance(value, _LISTS) and _recorded([item for item in value if isinstance(item, TensorBase)]):
+        elif isinstance(value, _LISTS) and recorded([item for item in value if isinstance(item, TensorBase)]):
             return True
     return False
 
 
-def _innermost(values: Sequence[Any]) -> int:
+def innermost(values: Sequence[Any]) -> int:
     """Return the level of the innermost batched tensor, 0 when there is none."""
     found = 0
     for value in values:
@@ -157,13 +60,14 @@ def _innermost(values: Sequence[Any]) -> int:
                 wrapper: Any = value._storage
                 found = max(found, wrapper.level)
         elif isinstance(value, _LISTS):
-            found = max(found, _innermost([item for item in value if isinstance(item, TensorBase)]))
+            found = max(found, innermost([item for item in value if isinstance(item, TensorBase)]))
     return found
 
 
-def _run_random(plan: Plan, flat: tuple[Any, ...]) -> Any:
+def run_random(plan: Plan, flat: tuple[Any, ...]) -> Any:
+    """Run a random op at the innermost open level, whatever its tensors are."""
     values = filled(plan, flat)
-    level = max(_innermost(values), levels.depth())
+    level = max(innermost(values), levels.depth())
     if levels.looping() is not None:
         check_loop(levels.looping())
     if not level:
@@ -178,12 +82,12 @@ def _at_level(plan: Plan, values: list[Any], level: int) -> Any:
         return _write(plan, row, values, level)
     found = None if plan.source is None else geometry(plan, values, level)
     if found is None:
-        result = _functional(plan, row, plan.kernel, values, level)
+        result = functional(plan, row, plan.kernel, values, level)
     else:
         key, tensors = found
         known = plan.source.get(key)
         result = (
-            _functional(plan, row, plan.kernel, values, level, found)
+            functional(plan, row, plan.kernel, values, level, found)
             if known is None
             else _known(row, known, values, tensors, level)
         )
@@ -191,12 +95,13 @@ def _at_level(plan: Plan, values: list[Any], level: int) -> Any:
 
 
 def _known(row: OpRow, known: Known, values: list[Any], tensors: list[Any], level: int) -> Any:
-    """As `_functional`, for a geometry that was met before."""
+    """As `functional`, for a geometry that was met before."""
     with levels.below(level):
         results = known.steps.run(tensors)
     made = known.wrapped(results, level)
     recorder = known.recorder
-    _relate(row, values, made, recorder)
+    if known.view:
+        _relate(row, values, made, recorder)
     if recorder is not None:
         for index in known.lifts:
             values[index] = _lift_one(values[index], level)
@@ -262,7 +167,7 @@ def compute(
 def _recorder(plan: Plan, values: list[Any], specs: Any, written: bool) -> Any:
     """Return what records a call whose tensors are all of one level, None when nothing is to be recorded."""
     mode = state.mode
-    if hooks.recorder is None or not _recorded(values):
+    if hooks.recorder is None or not recorded(values):
         return None
     made = plan.outputs  # a plan holds for one geometry of the examples, but their results may be laid out differently
     key = tuple(specs) if isinstance(specs, list) else specs
@@ -271,7 +176,7 @@ def _recorder(plan: Plan, values: list[Any], specs: Any, written: bool) -> Any:
     return made[key]
 
 
-def _functional(
+def functional(
     plan: Plan, row: OpRow, rule: Rule | None, values: list[Any], level: int, found: tuple[Any, list[Any]] | None = None
 ) -> Any:
     """Compute a call and record it; where its geometry is `found`, keep what is known of it now."""
@@ -280,9 +185,9 @@ def _functional(
     many = isinstance(result, (tuple, list))
     outputs = list(result) if many else [result]
     steps = None if tape is None else tape.finished(outputs)
-    known = None if steps is None else Known(steps)
+    known = None if steps is None else Known(steps, _is_view(row))
     places = list(dims) if isinstance(dims, (tuple, list)) else [dims] * len(outputs)
-    if not _recorded(values):
+    if not recorded(values):
         made = [
             one if one is None or (at is None and not isinstance(one, TensorBase)) else wrapped(one, at, level)
             for one, at in zip(outputs, places, strict=True)
@@ -314,9 +219,14 @@ def _functional(
     return made if many else made[0]
 
 
+def _is_view(row: OpRow) -> bool:
+    view = getattr(row.meta, "view", False) and "detach" not in row.tags
+    return bool(view) and row.schema.returns[0].alias is not None
+
+
 def _relate(row: OpRow, values: Sequence[Any], made: Sequence[Any], recorder: Any) -> None:
     """Let views of a batched tensor share its version, and know it as their base."""
-    if not getattr(row.meta, "view", False) or "detach" in row.tags or row.schema.returns[0].alias is None:
+    if not _is_view(row):
         return
     base = values[0]
     if not base._wraps:
@@ -331,12 +241,12 @@ def _relate(row: OpRow, values: Sequence[Any], made: Sequence[Any], recorder: An
             follow(root, view)
 
 
-def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
+def run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
     """Compute a composed op by its parts without recording them, and record it as one node by its own formula."""
     values = filled(plan, flat)
     row = plan.row
     assert row.composite is not None, "a composed op"
-    level = _innermost(values)
+    level = innermost(values)
     inputs = _lift(values, level)
     bare = [
         without_history(v) if isinstance(v, TensorBase)
@@ -350,7 +260,7 @@ def _run_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
     except RuntimeError as error:
         if not is_unbatchable(error):
             raise
-        result = _functional(plan, row, None, bare, level)
+        result = functional(plan, row, None, bare, level)
     many = isinstance(result, (tuple, list))
     made = [lifted(one, level) if isinstance(one, TensorBase) else one for one in (result if many else [result])]
     recorder = _recorder(plan, inputs, None, False)
@@ -379,7 +289,7 @@ def _write(plan: Plan, row: OpRow, values: list[Any], level: int) -> Any:
     others = tensor_leaves(values[1:])
     if (held is None or held.dim is None) and any(unwrapped(other, level)[1] is not None for other in others):
         raise refused_write(row, target, others, level)
-    if held is None and _recorded([other for other in others if _innermost([other]) == level]):
+    if held is None and recorded([other for other in others if innermost([other]) == level]):
         raise lost_gradient(row.aten_name)
     inputs = values if held is None else _lift(values, level)
     recorder = _recorder(plan, inputs, None, True) if held is not None else None
@@ -409,7 +319,7 @@ def _compute_write(plan: Plan, row: OpRow, rule: Rule | None, values: list[Any],
     compute(row, rule, values, level, tape)
     steps = tape.finished(())
     if steps is not None:
-        _keep(plan, key, Known(steps))
+        _keep(plan, key, Known(steps, False))
 
 
 def _turn(plan: Plan, row: OpRow, values: list[Any]) -> Any:

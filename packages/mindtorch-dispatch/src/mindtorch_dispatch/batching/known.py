@@ -22,13 +22,14 @@ class Known:
     """One geometry of a plan's calls.
 
     `dims` and `specs` are of the values that the results hold, `sigs` what the results are; `lifts` are the arguments that
-    are recorded as tensors of the level without being any.
+    are recorded as tensors of the level without being any; `view` says that the results are views of the first.
     """
 
-    __slots__ = ("dims", "lifts", "many", "recorder", "sigs", "specs", "steps")
+    __slots__ = ("dims", "lifts", "many", "recorder", "sigs", "specs", "steps", "view")
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: Steps, view: bool) -> None:
         self.steps = steps
+        self.view = view
         self.many = False
         self.dims: list[Any] = []
         self.specs: list[Spec | None] = []

@@ -86,6 +86,7 @@ class Level:
         self.outer_grad = state.mode.grad
         self.depth = depth()
         self.leaves: set[int] = set()
+        self._inside: set[Any] = set()  # nodes whose history does not lead out
         self.stand_ins = tree_map(self._stand_in, inputs)
         self.flat, self.spec = tree_flatten(self.stand_ins)
         self._nodes = [grad_fn(one) for one in self.flat]
@@ -129,15 +130,17 @@ class Level:
         root = grad_fn(value)
         if root is None:
             return id(getattr(value, "_value", value)) not in self.leaves
-        seen, stack = {root}, [root]
+        inside = self._inside
+        seen, stack = {root}, [] if root in inside else [root]
         while stack:
             node = stack.pop()
             if isinstance(node, AccumulateGrad) and id(node.variable) not in self.leaves:
                 return True
             for child, _ in node._edges:
-                if child is not None and child not in seen:
+                if child is not None and child not in seen and child not in inside:
                     seen.add(child)
                     stack.append(child)
+        inside |= seen
         return False
 
 
@@ -151,7 +154,7 @@ def only_tensors(values: Sequence[Any], text: str) -> None:
 def tensor_outputs(output: Any, name: str, expected: str) -> tuple[list[Any], Any]:
     """Return the tensors of an output and its structure; torch's errors where it has none, or something else."""
     flat, spec = tree_flatten(output)
-    if not flat or flat == [None]:
+    if not flat or (len(flat) == 1 and flat[0] is None):
         raise RuntimeError(f"{name}: Expected f to be a function that has non-empty output (got output = {flat})")
     only_tensors(flat, f"{name}: {expected}, got unsupported type {{}}")
     return flat, spec

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...batching.geometry import batched, front, is_tensor, padded, rank
 from ...batching.levels import Batch
-from ...batching.steps import aten, invoke
+from ...batching.steps import invoke
 from ...meta.checks import check
 from ...table import OpRow
 from ...typing import Tensor

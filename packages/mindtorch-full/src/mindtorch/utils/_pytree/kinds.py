@@ -72,4 +72,4 @@ def is_structseq(obj: object | type) -> bool:
 def node_type(tree: Any) -> Any:
     """The key of a value in the tables: its type, or ``namedtuple`` for all named tuples."""
     cls = type(tree)
-    return namedtuple if is_namedtuple_class(cls) else cls
+    return namedtuple if cls is not tuple and issubclass(cls, tuple) and is_namedtuple_class(cls) else cls

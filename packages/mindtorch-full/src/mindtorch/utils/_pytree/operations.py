@@ -42,11 +42,12 @@ def tree_flatten(tree: PyTree, is_leaf: LeafPredicate = None) -> tuple[list[Any]
     leaves: list[Any] = []
 
     def visit(node: PyTree) -> TreeSpec:
-        if tree_is_leaf(node, is_leaf=is_leaf):
+        kind = node_type(node)
+        handler = None if is_leaf is not None and is_leaf(node) else SUPPORTED_NODES.get(kind)
+        if handler is None:
             leaves.append(node)
             return treespec_leaf()
-        kind = node_type(node)
-        children, context = SUPPORTED_NODES[kind].flatten_fn(node)
+        children, context = handler.flatten_fn(node)
         return TreeSpec(kind, context, [visit(child) for child in children])
 
     return leaves, visit(tree)
