@@ -1,4 +1,7 @@
-"""`torch._dynamo`: names by which libraries steer a tracer. There is none, so they leave things as they are."""
+"""`torch._dynamo`: backends that are given graphs, what is known of these, and names by which libraries steer a tracer.
+
+Calls are recorded as they run (see `_recorder`); no source is traced, so hints to a tracer leave things as they are.
+"""
 
 from typing import Any
 
@@ -8,11 +11,20 @@ from mindtorch._naming import adopt
 from mindtorch.compiler._eager import (
     allow_in_graph,
     assume_constant_result,
+    compile,
     disable,
     list_backends,
+    lookup_backend,
+    register_backend,
     set_stance,
     substitute_in_graph,
 )
+from mindtorch_autograd.function import recorder
+from mindtorch_storage.lazy_import import LazyModule
+
+_explaining = LazyModule("mindtorch._dynamo._explain", "only programs that ask about their graphs need it")
+_breaks = LazyModule("mindtorch._dynamo._breaks", "only recordings break")
+_backends = LazyModule("mindtorch._dynamo._backends", "only backends that are functions are given graphs")
 
 __all__ = [
     "OptimizedModule",
@@ -22,15 +34,19 @@ __all__ = [
     "disable",
     "disallow_in_graph",
     "eval_frame",
+    "explain",
     "forbid_in_graph",
     "graph_break",
     "is_compiling",
     "is_dynamo_supported",
     "list_backends",
+    "lookup_backend",
     "mark_dynamic",
     "mark_static",
     "mark_static_address",
     "maybe_mark_dynamic",
+    "optimize",
+    "register_backend",
     "reset",
     "set_stance",
     "substitute_in_graph",
@@ -38,8 +54,8 @@ __all__ = [
 
 
 def is_compiling() -> bool:
-    """Return whether this code is being traced: False, nothing is."""
-    return False
+    """Return whether this code is being recorded for a backend that compiles graphs."""
+    return recorder.apply is not None
 
 
 def is_dynamo_supported() -> bool:
@@ -58,7 +74,9 @@ def forbid_in_graph(fn: Any) -> Any:
 
 
 def graph_break(msg: str = "") -> None:
-    """Break the graph; there is none."""
+    """End the graph that is being recorded, and begin another; without one nothing happens."""
+    if recorder.apply is not None:
+        recorder.apply.__self__.cut(_breaks.graph_break_text(msg))
 
 
 def mark_dynamic(t: Any, index: Any, *args: Any, **kwargs: Any) -> None:
@@ -78,7 +96,22 @@ def mark_static_address(t: Any, guard: bool = False) -> None:
 
 
 def reset() -> None:
-    """Forget what was traced; there is nothing."""
+    """Forget every graph that was compiled."""
+    _backends.reset()
+
+
+def explain(f: Any, *extra_args: Any, **extra_kwargs: Any) -> Any:
+    """Return what tells, called with the arguments of a call of `f`, of the graphs that the call gives and of their breaks.
+
+    >>> torch._dynamo.explain(lambda x: x.sin() + 1)(torch.ones(2)).graph_count
+    1
+    """
+    return _explaining.explain(f, *extra_args, **extra_kwargs)
+
+
+def optimize(backend: Any = "inductor", *, nopython: bool = False, disable: bool = False, dynamic: Any = None) -> Any:
+    """Return a decorator that compiles functions, as `torch.compile` with these settings."""
+    return compile(backend=backend, fullgraph=nopython, disable=disable, dynamic=dynamic)
 
 
 adopt(globals())

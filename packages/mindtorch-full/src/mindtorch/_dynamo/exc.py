@@ -1,7 +1,8 @@
-"""`torch._dynamo.exc`: exceptions of torch's tracer. `torch.export` raises UserError; of the others nothing is raised, handlers
-name them."""
+"""`torch._dynamo.exc`: exceptions of torch's tracer. `torch.export` raises UserError, graphs that must be whole Unsupported, and
+backends that fail BackendCompilerFailed; handlers name the others."""
 
 from enum import Enum, auto
+from typing import Any
 
 from mindtorch._naming import adopt
 
@@ -42,7 +43,16 @@ class UserError(Unsupported):
 
 
 class BackendCompilerFailed(TorchDynamoException):
-    """A compiler failed."""
+    """A backend failed: its name, and what it raised as `inner_exception`."""
+
+    def __init__(self, backend_fn: Any, inner_exception: Exception, first_useful_frame: Any = None) -> None:
+        self.backend_name = getattr(backend_fn, "__name__", "?")
+        super().__init__(
+            f"backend={self.backend_name!r} raised:\n{type(inner_exception).__name__}: {inner_exception}\n\n"
+            "Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace (please do this especially if you're reporting a bug to "
+            'PyTorch). For even more developer context, set TORCH_LOGS="+dynamo"\n'
+        )
+        self.inner_exception = inner_exception
 
 
 class ResetRequired(TorchDynamoException):

@@ -15,6 +15,7 @@ from mindtorch.compiler._eager import (
     set_stance,
     substitute_in_graph,
 )
+from mindtorch_autograd.function import recorder
 
 __all__ = [
     "allow_in_graph",
@@ -41,13 +42,13 @@ _guard_collectives = {"enabled": False}
 
 
 def is_compiling() -> bool:
-    """Return whether this code is being traced: False, nothing is."""
-    return False
+    """Return whether this code is being recorded for a backend that compiles graphs."""
+    return recorder.apply is not None
 
 
 def is_dynamo_compiling() -> bool:
-    """Return whether this code is being traced by Dynamo: False."""
-    return False
+    """Return whether this code is being recorded for a backend that compiles graphs."""
+    return recorder.apply is not None
 
 
 def is_exporting() -> bool:
@@ -56,8 +57,9 @@ def is_exporting() -> bool:
 
 
 def reset() -> None:
-    """Forget what was compiled; there is nothing to forget but the default backend."""
+    """Forget the graphs that were compiled, and the default backend."""
     _eager.set_default_backend(None)
+    _eager.forget_graphs()
 
 
 def cudagraph_mark_step_begin() -> None:

@@ -48,10 +48,14 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return compile_wrapper
 
 
-def compiled_function(function: Callable[..., Any], eager: bool) -> Callable[..., Any]:
+Way = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""What makes the compiled form of a function: `plain`, `recorded`, or one that has a backend compile its graphs."""
+
+
+def compiled_function(function: Callable[..., Any], way: Way) -> Callable[..., Any]:
     """Return the compiled form of a function; what is compiled already is compiled anew from its origin."""
     origin = getattr(function, "_torchdynamo_orig_callable", function)
-    made: Any = plain(origin) if eager else recorded(origin)
+    made: Any = way(origin)
     made._torchdynamo_orig_callable = origin
     return made  # type: ignore[no-any-return]
 
@@ -66,7 +70,7 @@ class OptimizedModule(Module):
         super().__init__()
         self._modules["_orig_mod"] = mod
         object.__setattr__(self, "_dynamo_ctx", dynamo_ctx)
-        compiled = compiled_function(mod.__call__, eager=dynamo_ctx == "eager")
+        compiled = compiled_function(mod.__call__, dynamo_ctx or recorded)
         object.__setattr__(self, "forward", compiled)
 
     def __reduce__(self) -> tuple[Any, ...]:

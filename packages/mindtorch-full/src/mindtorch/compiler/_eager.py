@@ -1,7 +1,7 @@
 """`torch.compile` and its hints.
 
-Compiling a function runs its calls in a fusing pipeline (see `_compiled`); no graph is made of it, so the hints that shape
-torch's graphs are accepted and have nothing to change.
+Compiling a function runs its calls in a fusing pipeline (see `_compiled`), of which no graph is made, so that the hints that
+shape torch's graphs have nothing to change. A backend that is a function is given graphs (see `torch._dynamo._recorder`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch.nn.modules.module import Module
+from mindtorch_autograd.function import recorder
+from mindtorch_storage.lazy_import import LazyModule
 
 from . import _compiled
+
+_backends = LazyModule("mindtorch._dynamo._backends", "only backends that are functions are given graphs")
 
 _BACKENDS = ("aot_eager", "cudagraphs", "eager", "inductor", "openxla", "pipeline", "tvm")
 _DEBUG = ("aot_eager", "eager")
@@ -55,12 +59,13 @@ def compile(
 
     Args:
         model: a function, or a module, which gives an ``OptimizedModule`` around it.
-        fullgraph: accepted; without a graph there is nothing to break.
-        dynamic: accepted; nothing is specialised to a shape.
-        backend: "eager" and "aot_eager" run the function as it is, every other known name in a pipeline; a callable is
-            accepted and not called, as there is no graph to hand it: the function runs as it is.
-        mode: one of torch's, and not together with ``options``.
-        options, name, recompile_limit, isolate_recompiles, shapes_spec: accepted.
+        fullgraph: raise Unsupported where a call needs more than one graph; in a pipeline there is no graph to break.
+        dynamic: whether a graph is compiled for all numbers, or, with False, for one; by default for all that differed.
+        backend: "eager" and "aot_eager" run the function as it is, every other known name in a pipeline. A callable, or one
+            that `torch._dynamo.register_backend` knows by name, is called with each graph and the inputs of this call, and
+            returns what runs in the graph's place.
+        mode: one of torch's, and not together with ``options``; handed on to a callable backend, as are ``options``.
+        name, recompile_limit, isolate_recompiles, shapes_spec: accepted.
         disable: return ``model`` itself.
 
     Raises:
@@ -80,6 +85,7 @@ def compile(
     chosen = get_default_backend() if backend is None else backend
     if chosen == "inductor" and mode is not None:
         check_mode(mode)
+    chosen = _registered.get(chosen, chosen) if isinstance(chosen, str) else chosen
     if isinstance(chosen, str) and chosen not in _BACKENDS:
         raise InvalidBackend(chosen)
     if disable:
@@ -88,19 +94,72 @@ def compile(
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
-    eager = not isinstance(chosen, str) or chosen in _DEBUG
     if isinstance(model, type):
         return model
+    way = _way(chosen, fullgraph, dynamic, mode, options)
     if isinstance(model, Module):
-        return _compiled.OptimizedModule(model, "eager" if eager else chosen)
-    return _compiled.compiled_function(model, eager)
+        return _compiled.OptimizedModule(model, way)
+    return _compiled.compiled_function(model, way)
+
+
+def _way(backend: Any, fullgraph: bool, dynamic: bool | None, mode: str | None, options: Any) -> _compiled.Way:
+    """Return what compiles a function for a backend."""
+    if isinstance(backend, str) and backend not in _DEBUG:
+        return _compiled.recorded
+    if isinstance(backend, str) and not fullgraph:
+        return _compiled.plain
+    chosen = _backends.runs_as_it_is if isinstance(backend, str) else backend
+    given = _backends.with_options(chosen, mode, options)
+    return functools.partial(_backends.compiled_by, backend=given, fullgraph=fullgraph, dynamic=dynamic)
+
+
+_registered: dict[str, Callable[..., Any]] = {}
+
+
+def register_backend(compiler_fn: Any = None, name: str | None = None, tags: Any = ()) -> Any:
+    """Let `torch.compile` know a backend by a name, by default its own; a decorator with or without arguments.
+
+    >>> @torch._dynamo.register_backend
+    ... def as_it_is(graph, inputs):
+    ...     return graph.forward
+    >>> torch.compile(torch.sin, backend="as_it_is")(torch.zeros(2))
+    tensor([0., 0.])
+    """
+    if compiler_fn is None:
+        return functools.partial(register_backend, name=name, tags=tags)
+    if not callable(compiler_fn):
+        raise AssertionError(f"compiler_fn must be callable, got {type(compiler_fn)}")
+    name = name or compiler_fn.__name__
+    if name in _registered:
+        raise AssertionError(f"duplicate backend name: {name}")
+    _registered[name] = compiler_fn
+    compiler_fn._tags = tuple(tags)
+    return compiler_fn
+
+
+def lookup_backend(compiler_fn: Any) -> Any:
+    """Return the backend of a name; a callable is returned as it is."""
+    if not isinstance(compiler_fn, str):
+        return compiler_fn
+    if compiler_fn in _registered:
+        return _registered[compiler_fn]
+    if compiler_fn in _DEBUG:
+        return _backends.runs_as_it_is
+    raise InvalidBackend(compiler_fn)
 
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
     """Return the names that ``backend`` may have; ``exclude_tags`` leaves out those so tagged."""
     hidden = {"debug": _DEBUG, "experimental": _EXPERIMENTAL}
     left_out = {name for tag in exclude_tags or () for name in hidden.get(tag, ())}
-    return [name for name in _BACKENDS if name not in left_out]
+    excluded = set(exclude_tags or ())
+    registered = [name for name, one in _registered.items() if not excluded & set(getattr(one, "_tags", ()))]
+    return sorted([*(name for name in _BACKENDS if name not in left_out), *registered])
+
+
+def forget_graphs() -> None:
+    """Drop every graph that a backend compiled."""
+    _backends.reset()
 
 
 def set_default_backend(backend: str | Callable[..., Any] | None) -> None:
@@ -116,17 +175,34 @@ def get_default_backend() -> str | Callable[..., Any]:
 
 
 def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """Return ``fn`` unchanged, as nothing is compiled; usable bare, called, and with a function."""
+    """Return ``fn`` so that it runs as it is inside of compiled functions; usable bare, called, and with a function.
+
+    Modules and classes are returned unchanged.
+    """
     if fn is None:
         return _Unchanged()
-    return fn
+    return _apart(fn, reason)
+
+
+def _apart(fn: Callable[..., Any], reason: str | None) -> Callable[..., Any]:
+    if isinstance(fn, (type, Module)):
+        return fn
+
+    @functools.wraps(fn)
+    def _fn(*args: Any, **kwargs: Any) -> Any:
+        if recorder.apply is None:
+            return fn(*args, **kwargs)
+        with recorder.apply.__self__.paused(reason or f"a call of {fn.__qualname__}, for which compiling is disabled"):
+            return fn(*args, **kwargs)
+
+    return _fn
 
 
 class _Unchanged:
     """A decorator, and a context manager, without effect."""
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
-        return fn
+        return _apart(fn, None)
 
     def __enter__(self) -> None:
         return None

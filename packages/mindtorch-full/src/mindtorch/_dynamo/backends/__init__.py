@@ -1,0 +1,1 @@
+"""`torch._dynamo.backends`: what backends of `torch.compile` are made of."""
