@@ -32,7 +32,7 @@ from mindtorch_storage.size import Size
 from mindtorch_storage.storage import LEGACY_CLASSES as _STORAGE_CLASSES
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
 
-from . import _defaults, _dtypes, _naming, _overridable, _surface, ops_table
+from . import _defaults, _dtypes, _naming, _overridable, _source_files, _surface, ops_table
 from .__about__ import __version__ as _mindtorch_version
 from .functions import bound as _bound
 from .functions.distance import cdist
@@ -113,6 +113,7 @@ def __getattr__(name: str) -> "Any":
 
 
 sys.meta_path.append(_naming.AbsentModules())
+_source_files.install()
 
 
 def _exported() -> list[str]:

@@ -123,3 +123,31 @@ def test_there_are_no_compiled_functions():
 def test_forks_have_their_older_names_too():
     future = mt.jit._fork(mt.add, mt.ones(2), mt.ones(2), alpha=3)
     assert mt.jit._wait(future).tolist() == [4.0, 4.0]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("lib", [mt, torch])
+def test_modules_are_prepared_before_they_are_scripted(lib):
+    class Inner(lib.nn.Module):
+        def forward(self, x):
+            return x + 1
+
+    class Prepared(lib.nn.Module):
+        def __prepare_scriptable__(self):
+            return Inner()
+
+        def forward(self, x):
+            return x * 100
+
+    class Outer(lib.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = Prepared()
+            self.others = lib.nn.Sequential(Prepared(), self.first)
+
+        def forward(self, x):
+            return self.others(self.first(x))
+
+    outer = Outer()
+    assert lib.jit.script(outer)(lib.ones(1)).item() == outer(lib.ones(1)).item() == 4
+    assert lib.jit.script(Prepared())(lib.ones(1)).item() == 2

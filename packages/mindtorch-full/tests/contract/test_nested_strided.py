@@ -74,3 +74,32 @@ def test_what_is_not_offered_says_so() -> None:
         NotImplementedError, match="Could not run 'aten::exp' with arguments from the 'NestedTensorCPU'"
     ):
         nested.exp()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_values_share_the_memory_of_the_tensor() -> None:
+    def program(lib: Any) -> Any:
+        x = lib.arange(6.0).view(3, 2)
+        nested = lib.nested.as_nested_tensor([x[:1], x[1:]])
+        same = nested.contiguous() is nested
+        nested.contiguous().values().view(-1, 2).add_(1)
+        leaf = lib.nested.nested_tensor([x[:1], x[1:]], requires_grad=True)
+        made = lib.nested.as_nested_tensor([x[:1].clone().requires_grad_(), x[1:]])
+        return same, nested.to_padded_tensor(0.0), x, leaf.is_leaf, made.is_leaf, nested.is_leaf
+
+    assert_same(program(mindtorch), program(torch))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_gradients_flow_through_values() -> None:
+    def program(lib: Any) -> Any:
+        parts = [lib.arange(2.0, requires_grad=True), lib.arange(3.0, requires_grad=True)]
+        values = lib.nested.as_nested_tensor(parts).to_padded_tensor(0.0)
+        (values * values).sum().backward()
+        return [one.grad for one in parts]
+
+    assert_same(program(mindtorch), program(torch))
+    parts = [mindtorch.arange(2.0, requires_grad=True), mindtorch.arange(3.0, requires_grad=True)]
+    values = mindtorch.nested.as_nested_tensor(parts).values()
+    (values * values).sum().backward()
+    assert [one.grad.tolist() for one in parts] == [[0, 2], [0, 2, 4]]

@@ -22,13 +22,13 @@ class Patcher:
         self._undo: list[Callable[[], None]] = []
         self._visited: set[int] = set()
 
-    def item(self, frame: dict[str, Any], name: str, new: Callable[..., Any]) -> None:
-        """Replace an item, which may be missing."""
+    def patch(self, frame: dict[str, Any], name: str, new: Callable[..., Any], deduplicate: bool = True) -> None:
+        """Replace an item, which may be missing. `deduplicate` has no effect, as in torch: a second one replaces the first."""
         old = frame.get(name, _MISSING)
         frame[name] = new
         self._undo.append(lambda: frame.__setitem__(name, old) if old is not _MISSING else frame.__delitem__(name))
 
-    def method(self, cls: type, name: str, new: Callable[..., Any]) -> None:
+    def patch_method(self, cls: type, name: str, new: Callable[..., Any], deduplicate: bool = True) -> None:
         """Replace a method, which the class may inherit."""
         old = vars(cls).get(name, _MISSING)
         setattr(cls, name, new)
@@ -93,7 +93,7 @@ def patch_wrapped_functions(patcher: Patcher) -> None:
     for (_, name), frame in list(_wrapped_functions.items()):
         if name not in frame and not hasattr(builtins, name):
             continue
-        patcher.item(frame, name, wrapped_function(frame.get(name, getattr(builtins, name, None))))
+        patcher.patch(frame, name, wrapped_function(frame.get(name, getattr(builtins, name, None))))
 
 
 def patch_listed(patcher: Patcher, frame: dict[str, Any], ids: set[int]) -> None:
@@ -101,7 +101,7 @@ def patch_listed(patcher: Patcher, frame: dict[str, Any], ids: set[int]) -> None
     if patcher.visit_once(frame):
         for name, value in list(frame.items()):
             if not name.startswith("_") and callable(value) and id(value) in ids:
-                patcher.item(frame, name, wrapped_function(value))
+                patcher.patch(frame, name, wrapped_function(value))
 
 
 def wrap(fn_or_name: str | Callable[..., Any]) -> str | Callable[..., Any]:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import mindtorch as torch
+from mindtorch._C._script import ScriptObject as ScriptObject  # programs take it from here
 from mindtorch._naming import adopt
 from mindtorch.fx import _patching
 from mindtorch.fx._codegen import _PyTreeCodeGen, _PyTreeInfo
@@ -354,10 +355,10 @@ class Tracer(TracerBase):
             _patching.patch_listed(patcher, scope, self._autowrap_function_ids)
             return self.call_module(mod, forward, args, kwargs)
 
-        patcher.method(Module, "__getattr__", getattr_of_module)
-        patcher.method(Module, "__call__", call_of_module)
+        patcher.patch_method(Module, "__getattr__", getattr_of_module)
+        patcher.patch_method(Module, "__call__", call_of_module)
         for name in ("__getitem__", "__setitem__"):
-            patcher.method(torch.Tensor, name, _patching.wrapped_method(torch.Tensor, name))
+            patcher.patch_method(torch.Tensor, name, _patching.wrapped_method(torch.Tensor, name))
         _patching.patch_wrapped_functions(patcher)
         _patching.patch_listed(patcher, frame, self._autowrap_function_ids)
         for module in self._autowrap_search:
@@ -384,6 +385,15 @@ def symbolic_trace(root: Module | Callable[..., Any], concrete_args: dict[str, A
 
 
 wrap.__module__ = "torch.fx._symbolic_trace"
+
+# Tracers of libraries write `trace` anew from these.
+FunctionType = types.FunctionType
+_Patcher = _patching.Patcher
+_autowrap_check = _patching.patch_listed
+_orig_module_call = Module.__call__
+_orig_module_getattr = Module.__getattr__
+_patch_wrapped_functions = _patching.patch_wrapped_functions
+_wrapped_fns_to_patch = _patching._wrapped_functions
 
 __all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "symbolic_trace", "wrap"]
 

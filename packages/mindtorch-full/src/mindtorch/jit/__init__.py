@@ -34,8 +34,10 @@ from mindtorch.jit._marks import (
     is_scripting as is_scripting,
 )
 from mindtorch.jit._marks import make_attribute as Attribute
+from mindtorch.jit._recursive import _prepare_scriptable
 from mindtorch.jit._script_module import RecursiveScriptModule as RecursiveScriptModule
 from mindtorch.jit._script_module import ScriptModule
+from mindtorch.nn.modules.module import Module
 from mindtorch_storage.lazy_import import LazyModule
 
 __all__ = [
@@ -113,9 +115,17 @@ def script(
     _rcb: Any = None,
     example_inputs: Any = None,
 ) -> Any:
-    """Return ``obj`` unchanged: functions, modules and classes run in Python."""
+    """Return ``obj`` unchanged: functions, modules and classes run in Python.
+
+    Modules with a method ``__prepare_scriptable__`` are replaced by what it returns, as they are before torch compiles.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.jit.script(torch.nn.ReLU())(torch.tensor([-1., 1.]))
+    tensor([0., 1.])
+    """
     _deprecated("script")
-    return obj
+    return _prepare_scriptable(obj, {}) if builtins.isinstance(obj, Module) else obj
 
 
 def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:

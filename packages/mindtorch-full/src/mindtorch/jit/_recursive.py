@@ -1,10 +1,14 @@
-"""`torch.jit._recursive`: where scripted modules would share their types. Nothing is scripted, so that no type is kept."""
+"""What is done with a module before it is scripted, and `torch.jit._recursive`, where scripted modules would share their types.
+
+Nothing is scripted, so that no type is kept.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from mindtorch._naming import adopt
+from mindtorch.nn.modules.module import Module
 
 __all__: list[str] = []
 
@@ -27,5 +31,22 @@ class ConcreteTypeStore:
 
 
 concrete_type_store = ConcreteTypeStore()
+
+
+def _prepare_scriptable(module: Any, prepared: dict[int, Any]) -> Any:
+    """Return what a module's `__prepare_scriptable__` puts in its place, which is done to its children, too.
+
+    `prepared` has the modules that were seen, by their id.
+    """
+    if id(module) in prepared:
+        return prepared[id(module)]
+    made = module.__prepare_scriptable__() if hasattr(module, "__prepare_scriptable__") else module
+    prepared[id(module)] = prepared[id(made)] = made
+    if isinstance(made, Module):
+        for name, child in made._modules.items():
+            if child is not None:
+                made._modules[name] = _prepare_scriptable(child, prepared)
+    return made
+
 
 adopt(globals())

@@ -93,8 +93,7 @@ def nested_tensor(
         one.detach() if isinstance(one, TensorBase) else torch.as_tensor(one, dtype=dtype) for one in tensor_list
     ]
     if strided:
-        copies = [one.clone() for one in tensors]
-        return _strided.from_list(copies, dtype, device).requires_grad_(requires_grad)
+        return _strided.from_list(tensors, dtype, device).requires_grad_(requires_grad)
     return _packed(tensors, dtype, device).requires_grad_(requires_grad)
 
 

@@ -26,14 +26,17 @@ class StridedNestedTensor(torch.Tensor):
     """
 
     _parts: tuple[Any, ...]
+    _buffer: Any
+    """The elements of all parts in one dimension where the parts are views of it, else None."""
 
     @staticmethod
-    def __new__(cls: Any, parts: Sequence[Any], dtype: Any = None, device: Any = None) -> Any:
+    def __new__(cls: Any, parts: Sequence[Any], dtype: Any = None, device: Any = None, buffer: Any = None) -> Any:
         """Return the tensor of these tensors, which are not copied."""
         first = parts[0] if parts else torch.empty(0, dtype=dtype, device=device)
         count = sum(one.numel() for one in parts)
         made = torch.Tensor._make_wrapper_subclass(cls, (count,), dtype=first.dtype, device=first.device)
         made._parts = tuple(parts)
+        made._buffer = buffer
         return made
 
     is_nested = property(lambda self: True, doc="Always True.")
@@ -86,6 +89,11 @@ class StridedNestedTensor(torch.Tensor):
     def requires_grad(self, value: bool) -> None:
         for part in self._parts:
             part.requires_grad_(value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no operator that gradients flow through made the tensor."""
+        return all(part.is_leaf for part in self._parts)
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Set `requires_grad` and return this tensor."""
@@ -159,7 +167,7 @@ def _each(name: str) -> Callable[..., Any]:
 _OF_TWO = frozenset("add add_ mul mul_ sub div __add__ __radd__ __mul__ __rmul__ __sub__ __truediv__".split())
 _SCALAR_NAMES = {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "uint8": "Byte"}
 for _name in (
-    "abs add add_ clone contiguous cos detach div dropout gelu linear logical_not mul mul_ neg relu relu_ sgn silu sin sqrt "
+    "abs add add_ clone cos detach div dropout gelu linear logical_not mul mul_ neg relu relu_ sgn silu sin sqrt "
     "sub tanh to type float double half bfloat16 _addmm_activation __add__ __radd__ __mul__ __rmul__ __sub__ __truediv__ "
     "__neg__"
 ).split():
@@ -180,8 +188,18 @@ def unbind(input: StridedNestedTensor, dim: int = 0) -> tuple[Any, ...]:
 
 
 @_answers
+def contiguous(input: StridedNestedTensor, memory_format: torch.memory_format = torch.contiguous_format) -> Any:
+    """The tensor itself where its parts are contiguous."""
+    if input.is_contiguous():
+        return input
+    return StridedNestedTensor([part.contiguous() for part in input._parts])
+
+
+@_answers
 def values(input: StridedNestedTensor) -> Any:
-    """All elements in one dimension."""
+    """All elements in one dimension; they share the tensor's memory where that is in one piece."""
+    if input._buffer is not None and input._buffer.requires_grad == input.requires_grad:
+        return input._buffer
     return torch.cat([part.reshape(-1) for part in input._parts])
 
 
@@ -274,7 +292,7 @@ _OPTIONS = "embed_dim num_head qkv_weight qkv_bias proj_weight proj_bias mask ne
 
 
 def from_list(tensors: Sequence[Any], dtype: Any, device: Any) -> Any:
-    """Return the nested tensor of tensors; torch's error where their numbers of dimensions differ."""
+    """Return the nested tensor of copies of tensors, in one piece of memory; RuntimeError for other numbers of dimensions."""
     for place, one in enumerate(tensors[1:], 1):
         if one.dim() != tensors[0].dim():
             raise RuntimeError(
@@ -282,7 +300,12 @@ def from_list(tensors: Sequence[Any], dtype: Any, device: Any) -> Any:
                 f"index {place} and dimension {tensors[0].dim()} for Tensor at index 0."
             )
     kind = dtype if dtype is not None or not tensors else tensors[0].dtype
-    return StridedNestedTensor([one.to(dtype=kind, device=device) for one in tensors], dtype, device)
+    if not tensors:
+        return StridedNestedTensor([], dtype, device)
+    buffer = torch.cat([one.to(dtype=kind, device=device).reshape(-1) for one in tensors])
+    pieces = buffer.split([one.numel() for one in tensors])
+    parts = [piece.view(one.shape) for piece, one in zip(pieces, tensors, strict=True)]
+    return StridedNestedTensor(parts, dtype, device, buffer)
 
 
 def _nested_tensor_from_mask(t: torch.Tensor, mask: torch.Tensor, mask_check: bool = True) -> Any:

@@ -186,9 +186,7 @@ _OPS = {
 }
 _OPS["logsigmoid"] = "log_sigmoid"
 
-NOT_OVERRIDABLE = frozenset(
-    "grouped_mm hardsigmoid hardswish sigmoid tanh upsample upsample_bilinear upsample_nearest".split()
-)
+NOT_OVERRIDABLE = frozenset("grouped_mm sigmoid tanh upsample upsample_bilinear upsample_nearest".split())
 """Functions of Python that only call others; those ask."""
 
 __all__ = [

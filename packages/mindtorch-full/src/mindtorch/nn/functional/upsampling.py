@@ -4,6 +4,7 @@ import math
 import warnings
 from typing import Any
 
+import mindtorch as torch
 from mindtorch._tensor import Tensor
 from mindtorch.ops_table import aten
 from mindtorch_dispatch.frames import frames_up
@@ -135,7 +136,7 @@ def upsample(
     warnings.warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=frames_up(2)
     )
-    return interpolate(input, size, scale_factor, mode, align_corners)
+    return torch.nn.functional.interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
@@ -150,7 +151,7 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=frames_up(2),
     )
-    return interpolate(input, size, scale_factor, mode="nearest")
+    return torch.nn.functional.interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
@@ -165,4 +166,4 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=frames_up(2),
     )
-    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+    return torch.nn.functional.interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
