@@ -187,9 +187,12 @@ def row(one: Tried) -> str:
 
 
 def kept(starts: tuple[str, ...], rows: list[str], before: str) -> list[str]:
-    """Return the rows of a table, those of an earlier page included that none of these replaces."""
+    """Return the rows of a table, those of an earlier page included that none of these replaces.
+
+    A wheel replaces one for the same interpreter, whatever the C library that each asks for.
+    """
     earlier = [line for line in before.splitlines() if line.startswith(starts)]
-    by_name = {line.split(" | ")[0]: line for line in [*earlier, *rows]}
+    by_name = {line.split(" | ")[0].partition("-manylinux")[0]: line for line in [*earlier, *rows]}
     return [by_name[name] for name in sorted(by_name)]
 
 

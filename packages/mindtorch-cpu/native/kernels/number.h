@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include <complex>
+
 #include "simd/vector.h"
 
 namespace mindtorch {
@@ -100,8 +102,9 @@ INLINE typename Number<T>::Real pivot_size(const T& x) {
 
 INLINE float length_of(float x) { return fabsf(x); }
 INLINE double length_of(double x) { return fabs(x); }
-INLINE float length_of(const Complex<float>& x) { return hypotf(x.re, x.im); }
-INLINE double length_of(const Complex<double>& x) { return hypot(x.re, x.im); }
+// `abs` of C++ is hypot by another name: that of hypot itself would ask for glibc 2.35, which wheels should not.
+INLINE float length_of(const Complex<float>& x) { return std::abs(std::complex<float>(x.re, x.im)); }
+INLINE double length_of(const Complex<double>& x) { return std::abs(std::complex<double>(x.re, x.im)); }
 
 INLINE float root_of(float x) { return sqrtf(x); }
 INLINE double root_of(double x) { return sqrt(x); }
