@@ -8,6 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from mindtorch_dispatch.table import kernels
+
 from ..lazy import special
 from ..register import kernel, ufunc
 
@@ -108,7 +110,7 @@ def frac(out: Any, self: Any) -> None:
 def abs_(out: Any, self: Any) -> None:
     """Magnitude."""
     if self.dtype.kind == "c":
-        np.hypot(self.real, self.imag, out)  # rounds once, as torch; numpy's own magnitude does not
+        kernels["cpu"]["hypot"].fn(out, self.real, self.imag)  # rounds once, as torch; numpy's own magnitude does not
     elif self.dtype.kind == "b":
         np.copyto(out, self)
     else:

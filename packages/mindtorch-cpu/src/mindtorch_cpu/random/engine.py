@@ -6,39 +6,40 @@ a full-range `randint` hands out the raw words, and costs little more than makin
 
 from __future__ import annotations
 
+import ctypes
+import struct
 import sys
 from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 
 STATE_BYTES = 5056
 """Size of a serialized state, torch's `CPUGeneratorImplState`."""
 
 _WORDS = 624
-_STATE = np.dtype(
-    [
-        ("seed", "<u8"),
-        ("left", "<i4"),
-        ("seeded", "<i4"),
-        ("next", "<u8"),
-        ("words", "<u8", (_WORDS,)),
-        ("normal_x", "<f8"),
-        ("normal_y", "<f8"),
-        ("normal_rho", "<f8"),
-        ("normal_valid", "<i4"),
-        ("padding", "<i4"),
-        ("float_normal", "<f4"),
-        ("float_normal_valid", "<u4"),
-    ]
-)
+_HEAD = struct.Struct("<QiiQ")
+"""What a state begins with: the seed, how many words are left, whether it was seeded, the next word. The words follow."""
+_TAIL = struct.Struct("<dddi4xfI")
+"""What it ends with: parts of the last pair of normal numbers, of which the second is left where it is valid."""
+_END = STATE_BYTES - _TAIL.size
 _BELOW_2_64 = 1 << 64
 _BELOW_2_32 = 1 << 32
 _MASK_32 = 0xFFFFFFFF
 _UINT64 = np.dtype(np.uint64)
 _UINT32 = np.dtype(np.uint32)
+_LITTLE_UINT64 = np.dtype("<u8")
+_MASK_64_TO_32 = np.uint64(_MASK_32)
 # Up to this many 32-bit words, numpy's argument handling in `randint` costs more than splitting wide raw words.
 _FEW = 512
 _HIGH, _LOW = (1, 0) if sys.byteorder == "little" else (0, 1)
+
+
+class _NoSeeds(ISeedSequence):  # type: ignore[misc]
+    """Words for a bit generator that is seeded afterwards: numpy's own sequence of seeds costs more than all the rest."""
+
+    def generate_state(self, n_words: int, dtype: Any = _UINT32) -> Any:
+        return np.ones(n_words, dtype)
 
 
 class Engine:
@@ -48,14 +49,15 @@ class Engine:
     normal draw of few elements leaves it for the next such draw.
     """
 
-    __slots__ = ("_bits", "_fresh", "_legacy", "_randint", "_raw", "normal_cache", "seed", "source")
+    __slots__ = ("_bits", "_fresh", "_legacy", "_memory", "_randint", "_raw", "normal_cache", "seed", "source")
 
     seed: int
     normal_cache: float | None
     source: Any
 
     def __init__(self, seed: int) -> None:
-        self._bits = np.random.MT19937(0)
+        self._bits = np.random.MT19937(_NoSeeds())
+        self._memory: Any = None
         self.source = self._bits.capsule
         self._legacy = np.random.RandomState(self._bits)
         self._randint = self._legacy.randint
@@ -101,21 +103,29 @@ class Engine:
         out[_LOW::2] = pairs[1::2]
         return out.view(_UINT64)
 
+    def _words(self) -> Any:
+        """Return the words of numpy's engine and its position, where they lie."""
+        if self._memory is None:
+            address = self._bits.ctypes.state_address
+            memory = np.frombuffer((ctypes.c_uint32 * (_WORDS + 1)).from_address(address), _UINT32)
+            state: Any = self._legacy.get_state()
+            if not (np.array_equal(memory[:_WORDS], state[1]) and memory[_WORDS] == state[2]):
+                raise RuntimeError("numpy's MT19937 does not have its state as 624 words and a position")
+            self._memory = memory
+        return self._memory
+
     def state_bytes(self) -> Any:
         """Return the state in torch's layout, a new uint8 array of `STATE_BYTES` elements."""
-        state: Any = self._legacy.get_state()
-        words, position = state[1], state[2]
-        record = np.zeros(1, _STATE)
-        record["seed"] = self.seed
-        record["seeded"] = 1
+        words = self._words()
+        position = int(words[_WORDS])
+        made = np.empty(STATE_BYTES, np.uint8)
         # A seeded engine that drew nothing says "next 0"; one that used up its block says "next 624".
-        record["next"] = 0 if self._fresh else position
-        record["left"] = 1 if self._fresh else _WORDS + 1 - position
-        record["words"] = words
-        if self.normal_cache is not None:
-            record["normal_y"] = self.normal_cache
-            record["normal_valid"] = 1
-        return record.view(np.uint8)
+        left, following = (1, 0) if self._fresh else (_WORDS + 1 - position, position)
+        _HEAD.pack_into(made, 0, self.seed, left, 1, following)
+        made[_HEAD.size : _END].view(_LITTLE_UINT64)[:] = words[:_WORDS]
+        cached = self.normal_cache
+        _TAIL.pack_into(made, _END, 0.0, cached or 0.0, 0.0, cached is not None, 0.0, 0)
+        return made
 
     def set_state_bytes(self, state: Any) -> None:
         """Continue from a state that `state_bytes`, or torch, returned; `state` is a uint8 array."""
@@ -124,12 +134,14 @@ class Engine:
                 f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to be "
                 f"{state.size}"
             )
-        record = np.ascontiguousarray(state, np.uint8).reshape(-1).view(_STATE)[0]
-        left, following = int(record["left"]), int(record["next"])
-        if not (record["seeded"] & 0xFF and 0 < left <= _WORDS and following <= _WORDS):
+        record = np.ascontiguousarray(state, np.uint8).reshape(-1)
+        seed, left, seeded, following = _HEAD.unpack_from(record)
+        if not (seeded & 0xFF and 0 < left <= _WORDS and following <= _WORDS):
             raise RuntimeError("Invalid mt19937 state")
-        words = (record["words"] & np.uint64(_MASK_32)).astype(_UINT32)
-        self._legacy.set_state(("MT19937", words, _WORDS if left == 1 else following, 0, 0.0))
-        self.seed = int(record["seed"])
-        self.normal_cache = float(record["normal_y"]) if record["normal_valid"] else None
+        words = self._words()
+        words[:_WORDS] = record[_HEAD.size : _END].view(_LITTLE_UINT64) & _MASK_64_TO_32
+        words[_WORDS] = _WORDS if left == 1 else following
+        self.seed = seed
+        _, cached, _, valid, _, _ = _TAIL.unpack_from(record, _END)
+        self.normal_cache = cached if valid else None
         self._fresh = left == 1 and following == 0
