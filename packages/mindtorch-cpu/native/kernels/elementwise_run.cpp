@@ -230,7 +230,9 @@ size_t Elementwise::repeat(Buffers& buffers, size_t from, size_t count) const {
         if (operand.steps[ndim_ - 1] == 0) {
             load(buffers.in[each], operand.data, 0, count < most ? count : most);
         } else if (!operand.flat) {
-            gather(operand, buffers.in[each], from, count < most ? count : most);
+            const size_t taken = count < most ? count : most;
+            const char* found = gather(operand, buffers.in[each], from, taken);  // one dense row is found where it is
+            if (found != buffers.in[each]) memcpy(buffers.in[each], found, taken * item_size(operand.kind));
         }
     }
     return most;

@@ -365,3 +365,12 @@ def test_short_rows_that_repeat(dtype, width, threads):
     agree("eq.Tensor", (rows[0], first[:61][None, :, :width]), (70, 61, width), np.bool_)
     backwards = rows[0], second[None, ::-1, :width]
     agree("minimum", backwards, (70, 61, width), dtype)
+
+
+@pytest.mark.parametrize("width", [512, 513, 700, 1000, 1023, 1024, 1025])
+def test_a_row_that_repeats_beside_rows_with_gaps(width, threads):
+    rows, row = numbers((5, 2 * width), np.float32), numbers((1, width), np.float32, 1)
+    for gaps in (rows[:, ::2], rows.T[::2].T, numbers((5, 3 * width), np.float32)[:, ::3]):
+        agree("mul.Tensor", (gaps, row), (5, width), np.float32)
+        agree("add.Tensor", (row, gaps, 1), (5, width), np.float32)
+        agree("maximum", (gaps, row), (5, width), np.float32)
