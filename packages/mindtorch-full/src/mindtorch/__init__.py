@@ -112,6 +112,11 @@ def __getattr__(name: str) -> "Any":
     return found
 
 
+def __dir__() -> list[str]:
+    there = {name for name in _surface.SUBMODULES if importlib.util.find_spec(f"{__name__}.{name}") is not None}
+    return _naming.names_of(__name__, globals(), _surface.HOMES, there)
+
+
 sys.meta_path.append(_naming.AbsentModules())
 _source_files.install()
 

@@ -31,6 +31,12 @@ def table() -> dict[str, dict[str, str]]:
     return found
 
 
+def names(module: str) -> set[str]:
+    """Return the absent names of the module called `module` (`torch.x`), modules among them."""
+    within = {key[len(module) + 1 :] for key in table() if key.startswith(module + ".")}
+    return {name.lstrip("@!") for name in table().get(module, {}) if name} | {one for one in within if "." not in one}
+
+
 def placeholder(module: str, name: str) -> Any:
     """Return what stands for a name of the module called `module` (`torch.x`), None where the table has no such name."""
     for mark, make in (("", _by_spelling), ("@", _class), ("!", _exception)):

@@ -6,11 +6,11 @@ this also gives the module torch's text for names it lacks.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from mindtorch_storage.lazy_import import LazyModule
+from mindtorch_storage.lazy_import import REASONS, LazyModule
 
 from ._homes import reduce_ex
 
@@ -46,6 +46,7 @@ def adopt(namespace: dict[str, Any], shown: str | None = None) -> None:
                 value.__reduce_ex__ = reduce_ex  # type: ignore[assignment]
     namespace.pop("adopt", None)  # no name of torch
     namespace["__getattr__"] = missing_attribute(own, namespace.get("__getattr__"))
+    namespace.setdefault("__dir__", lambda: names_of(own, namespace, namespace.get("__all__", ())))
 
 
 def missing_attribute(module_name: str, own: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
@@ -68,6 +69,16 @@ def missing_attribute(module_name: str, own: Callable[[str], Any] | None = None)
         return found
 
     return __getattr__
+
+
+def names_of(module_name: str, *known: Iterable[str]) -> list[str]:
+    """Return what `dir` lists of a module: the names in `known`, and those that are made when they are first asked for.
+
+    torch binds its submodules when it is imported, and programs look through them; those that are not offered are listed, too.
+    """
+    package = module_name + "."
+    submodules = {name for full in REASONS if full.startswith(package) and "." not in (name := full[len(package) :])}
+    return sorted(submodules.union(_absence.names(torch_name(module_name)), *known))
 
 
 def absent(shown: str, name: str) -> Any:

@@ -4,7 +4,7 @@ import importlib
 import importlib.util
 from typing import Any, NoReturn
 
-from mindtorch._naming import torch_name
+from mindtorch._naming import adopt, names_of, torch_name
 from mindtorch_storage.lazy_import import load as _load
 
 from ._absent import ABSENT
@@ -44,3 +44,10 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES and importlib.util.find_spec(f"{__name__}.{name}") is not None:
         return _load(f"{__name__}.{name}")
     raise AttributeError(f"module '{torch_name(__name__)}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return names_of(__name__, globals(), _SUBMODULES)
+
+
+adopt(globals())

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindtorch._naming import adopt
+from mindtorch._naming import adopt, names_of
 from mindtorch.nn.parallel.data_parallel import DataParallel, data_parallel
 from mindtorch_storage.lazy_import import load
 
@@ -16,6 +16,10 @@ def __getattr__(name: str) -> Any:
     if name == "DistributedDataParallel":
         return load("mindtorch.nn.parallel.distributed").DistributedDataParallel
     raise AttributeError(f"module 'torch.nn.parallel' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return names_of(__name__, globals(), __all__, ["distributed"])
 
 
 adopt(globals())
