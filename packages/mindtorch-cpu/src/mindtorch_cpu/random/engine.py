@@ -107,7 +107,8 @@ class Engine:
         """Return the words of numpy's engine and its position, where they lie."""
         if self._memory is None:
             address = self._bits.ctypes.state_address
-            memory = np.frombuffer((ctypes.c_uint32 * (_WORDS + 1)).from_address(address), _UINT32)
+            held: Any = (ctypes.c_uint32 * (_WORDS + 1)).from_address(address)
+            memory = np.frombuffer(held, _UINT32)
             state: Any = self._legacy.get_state()
             if not (np.array_equal(memory[:_WORDS], state[1]) and memory[_WORDS] == state[2]):
                 raise RuntimeError("numpy's MT19937 does not have its state as 624 words and a position")
@@ -118,7 +119,7 @@ class Engine:
         """Return the state in torch's layout, a new uint8 array of `STATE_BYTES` elements."""
         words = self._words()
         position = int(words[_WORDS])
-        made = np.empty(STATE_BYTES, np.uint8)
+        made: Any = np.empty(STATE_BYTES, np.uint8)
         # A seeded engine that drew nothing says "next 0"; one that used up its block says "next 624".
         left, following = (1, 0) if self._fresh else (_WORDS + 1 - position, position)
         _HEAD.pack_into(made, 0, self.seed, left, 1, following)
@@ -134,7 +135,7 @@ class Engine:
                 f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to be "
                 f"{state.size}"
             )
-        record = np.ascontiguousarray(state, np.uint8).reshape(-1)
+        record: Any = np.ascontiguousarray(state, np.uint8).reshape(-1)
         seed, left, seeded, following = _HEAD.unpack_from(record)
         if not (seeded & 0xFF and 0 < left <= _WORDS and following <= _WORDS):
             raise RuntimeError("Invalid mt19937 state")
