@@ -56,7 +56,8 @@ class Engine:
     source: Any
 
     def __init__(self, seed: int) -> None:
-        self._bits = np.random.MT19937(_NoSeeds())
+        seeds: Any = _NoSeeds()
+        self._bits = np.random.MT19937(seeds)
         self._memory: Any = None
         self.source = self._bits.capsule
         self._legacy = np.random.RandomState(self._bits)
