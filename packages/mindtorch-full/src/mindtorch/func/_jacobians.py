@@ -73,9 +73,10 @@ def jacrev(
             real_only(flat, "jacrev", "outputs")
             blocks = []
             for one in flat:
+                again = level.is_seen_outside([one])
 
-                def pull(unit: Any, one: Any = one) -> Any:
-                    return tuple(_products([one], level.flat, [unit], level.flat))
+                def pull(unit: Any, one: Any = one, again: bool = again) -> Any:
+                    return tuple(_products([one], level.flat, [unit], level.flat, again))
 
                 rows = _by_one(pull, _basis(one)) if chunk_size == 1 else vmap(pull, chunk_size=chunk_size)(_basis(one))
                 joined = [

@@ -87,6 +87,7 @@ class Level:
         self.depth = depth()
         self.leaves: set[int] = set()
         self._inside: set[Any] = set()  # nodes whose history does not lead out
+        self._calls_programs = False  # whether one of them runs a backward of the program
         self.stand_ins = tree_map(self._stand_in, inputs)
         self.flat, self.spec = tree_flatten(self.stand_ins)
         self._nodes = [grad_fn(one) for one in self.flat]
@@ -125,6 +126,22 @@ class Level:
             return value.detach() if hasattr(value, "_value") else without_history(value)
         return value
 
+    def is_seen_outside(self, values: Sequence[Any]) -> bool:
+        """True when what follows from `values` may be differentiated outside of the level, or a program sees how it does.
+
+        Its backward functions find grad mode on in a transform.
+        """
+        if state.mode.overriding or state.mode.forward_ad:
+            return True
+        for value in values:
+            if value.requires_grad and self._leads_out(value):
+                return True
+            while value._wraps:
+                value = value._storage.value
+                if value.requires_grad:
+                    return True
+        return self._calls_programs
+
     def _leads_out(self, value: Any) -> bool:
         """True when the history of `value` reaches a leaf that is not of this level."""
         root = grad_fn(value)
@@ -136,6 +153,7 @@ class Level:
             node = stack.pop()
             if isinstance(node, AccumulateGrad) and id(node.variable) not in self.leaves:
                 return True
+            self._calls_programs |= node._recorder is None and not isinstance(node, AccumulateGrad)
             for child, _ in node._edges:
                 if child is not None and child not in seen and child not in inside:
                     seen.add(child)

@@ -36,15 +36,15 @@ _JVP = "jvp(f, primals, tangents)"
 
 
 def _products(
-    outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], zeros: Sequence[Any]
+    outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], zeros: Sequence[Any], again: bool = True
 ) -> list[Any]:
-    """Return vector-Jacobian products, differentiable again; zeros like `zeros` where nothing flows."""
+    """Return vector-Jacobian products, differentiable `again`; zeros like `zeros` where nothing flows."""
     pairs = [(one, cotangent) for one, cotangent in zip(outputs, cotangents, strict=True) if one.requires_grad]
     if not pairs:
         return [aten.zeros_like(one) for one in zeros]
     found = gradients(
         [one for one, _ in pairs], list(inputs), [cotangent for _, cotangent in pairs],
-        retain_graph=True, create_graph=True, allow_unused=True,
+        retain_graph=True, create_graph=again, allow_unused=True,
     )  # fmt: skip
     return [aten.zeros_like(one) if product is None else product for product, one in zip(found, zeros, strict=True)]
 
@@ -76,7 +76,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
                     "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                     f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
-            products = _products([output], level.flat, [aten.ones_like(without_history(output))], level.flat)
+            ones = aten.ones_like(without_history(output))
+            products = _products([output], level.flat, [ones], level.flat, level.is_seen_outside([output]))
         found = level.closed(tree_unflatten(products, level.spec))
         value = level.closed(output)
         return (found, (value, level.closed(aux))) if has_aux else (found, value)
@@ -192,7 +193,8 @@ def pushed_forward(outputs: Sequence[Any], level: Level, tangents: Sequence[Any]
         )
     cotangents = [fresh_leaf(aten.zeros_like(without_history(one))) for one in tracked]
     back = _products(tracked, level.flat, cotangents, level.flat)
-    found = iter(_products(back, cotangents, tangents, cotangents) if tracked else ())
+    again = level.is_seen_outside([*tracked, *tangents]) or any(one.requires_grad for one in tangents)
+    found = iter(_products(back, cotangents, tangents, cotangents, again) if tracked else ())
     return [next(found) if one.requires_grad else aten.zeros_like(one) for one in outputs]
 
 
