@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import TensorBase, ViewInfo, is_negated, share_bytes
+from mindtorch_storage.tensor_base import TensorBase, ViewInfo, math_bits, share_bytes
 
 from .node import Node, accumulator, forward_name, hooks_of
 
@@ -74,7 +74,9 @@ def grad_fn(tensor: TensorBase) -> Any:
     spec = tensor._sig.spec
     with mode_set(grad=True, saved_hooks=None, function_modes=(), dispatch_modes=()):
         fresh = region_of(base, spec, tensor._offset)
-        fresh = aten._neg_view(fresh) if is_negated(tensor) else fresh
+        bits = math_bits(tensor)
+        fresh = aten._conj(fresh) if bits.conj else fresh
+        fresh = aten._neg_view(fresh) if bits.neg else fresh
     set_history(tensor, fresh._grad_fn, 0)
     view.attr_version = tensor._counter[0]
     return tensor._grad_fn

@@ -161,5 +161,12 @@ def that_write(T):
 
 
 @scenarios
+def batched_gradients_of_a_convolution_without_channels(T):
+    x, weight, bias = (T.ones(*shape, requires_grad=True) for shape in ((2, 0, 7), (6, 0, 3), (6,)))
+    result = T.ops.aten.convolution(x, weight, bias, [1], [0], [1], False, [0], 1)
+    return T.autograd.grad(result, (x, weight, bias), T.ones(3, *result.shape), is_grads_batched=True)
+
+
+@scenarios
 def same_function_at_the_top(T):
     return T.vmap(lambda x: x.sum())(batch(T))

@@ -21,6 +21,7 @@ from mindtorch_storage.lazy_import import load
 from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
 from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.strides import contiguous_strides
+from mindtorch_storage.tensor_base import MATH_BITS, conceal
 
 __named_by_proxy__ = True
 
@@ -31,13 +32,15 @@ def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -
 
 
 def _with_metadata(tensor: Any, metadata: Any) -> Any:
-    """Apply the lazy bits that torch saves beside the data: ours are values, so the result has memory of its own."""
+    """Apply the bits that are saved beside the data. Devices have none: there the result has memory of its own."""
     if not metadata:
         return tensor
     unknown = set(metadata) - {"conj", "neg"}
     if unknown:
         raise RuntimeError(f"tensor metadata {sorted(unknown)} is not known")
     spec = tensor._sig.spec
+    if spec.device.type == "cpu":
+        return conceal(tensor, MATH_BITS[bool(metadata.get("conj")), bool(metadata.get("neg"))])
     storage = UntypedStorage(spec.nbytes, device=spec.device)
     result = tensor_over(storage, spec.dtype, 0, spec.shape, contiguous_strides(spec.shape), tensor._sig.requires_grad)
     actions = mindtorch.serialization._serialization_tls.after_data

@@ -131,8 +131,8 @@ class TensorBase:
 
     def _readable_array(self) -> Any:
         """Return what `_host_array` does, for who writes nothing: bytes that lazy clones share stay shared."""
-        if is_negated(self):
-            return self.resolve_neg()._host_array()  # type: ignore[attr-defined]  # of the class above it
+        if has_math_bits(self):
+            return self.clone()._host_array()  # type: ignore[attr-defined]  # of the class above it
         return shared_array(self) if shares_bytes(self) else self._host_array()
 
     @property
@@ -300,24 +300,38 @@ def shares_bytes(tensor: object) -> bool:
     return isinstance(tensor, TensorBase) and type(getattr(tensor, "_pipe", None)) is CopyOnWrite
 
 
-class Negated:
-    """What a tensor has in the place of an array that shows the negatives of what its storage holds."""
+class MathBits:
+    """What a tensor has in the place of an array that shows the conjugates, the negatives, or both, of what its storage
+    holds."""
 
-    __slots__ = ()
+    __slots__ = ("conj", "neg")
+
+    def __init__(self, conj: bool, neg: bool) -> None:
+        self.conj = conj
+        self.neg = neg
 
     def flush(self) -> None:
         """Raise torch's error: there are no such bytes to give away."""
+        bit, resolve = ("conjugate", "resolve_conj") if self.conj else ("negative", "resolve_neg")
         raise RuntimeError(
-            "Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead."
+            f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.{resolve}().numpy() instead."
         )
 
 
-NEGATED = Negated()
+MATH_BITS = {(conj, neg): MathBits(conj, neg) for conj in (False, True) for neg in (False, True)}
+"""The one object for each pair of the bits conj and neg."""
+_NO_BITS = MATH_BITS[False, False]
 
 
-def is_negated(tensor: object) -> bool:
-    """True for a tensor that shows the negatives of what its storage holds."""
-    return isinstance(tensor, TensorBase) and getattr(tensor, "_pipe", None) is NEGATED
+def math_bits(tensor: object) -> MathBits:
+    """Return the bits of a tensor; both are False for one that shows what its storage holds, and for what is no tensor."""
+    pipe = getattr(tensor, "_pipe", None) if isinstance(tensor, TensorBase) else None
+    return pipe if type(pipe) is MathBits else _NO_BITS
+
+
+def has_math_bits(tensor: object) -> bool:
+    """True for a tensor that shows something else than what its storage holds."""
+    return isinstance(tensor, TensorBase) and type(getattr(tensor, "_pipe", None)) is MathBits
 
 
 def shared_array(tensor: TensorBase) -> Any:

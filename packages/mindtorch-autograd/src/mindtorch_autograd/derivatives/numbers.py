@@ -12,7 +12,7 @@ from mindtorch_storage.tensor_base import TensorBase
 def conj(value: Any) -> Any:
     """Return the complex conjugate; real tensors and numbers as they are."""
     if isinstance(value, TensorBase):
-        return value.conj() if value._sig.spec.dtype.is_complex else value  # type: ignore[attr-defined]
+        return value.conj_physical() if value._sig.spec.dtype.is_complex else value  # type: ignore[attr-defined]
     return value.conjugate() if isinstance(value, complex) else value
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_storage.dtype import bool as boolean
 from mindtorch_storage.layout import strided
-from mindtorch_storage.tensor_base import NEGATED, array_of_storage, conceal, is_negated
+from mindtorch_storage.tensor_base import MATH_BITS, array_of_storage, conceal, has_math_bits, math_bits
 
 from ..call import aten
 from ..typing import Tensor
@@ -14,24 +14,34 @@ from ..typing import Tensor
 
 def real(self: Tensor) -> Any:
     """The real parts, sharing memory; a real tensor itself."""
-    return aten.select(aten.view_as_real(self), -1, 0) if self.dtype.is_complex else self
+    if not self.dtype.is_complex:
+        return self
+    return aten.select(aten.view_as_real(aten._conj(self) if math_bits(self).conj else self), -1, 0)
 
 
 def imag(self: Tensor) -> Any:
     """The imaginary parts, sharing memory."""
     if not self.dtype.is_complex:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    if math_bits(self).conj:
+        return aten._neg_view(aten.select(aten.view_as_real(aten._conj(self)), -1, 1))
     return aten.select(aten.view_as_real(self), -1, 1)
 
 
 def resolved(self: Tensor) -> Any:
-    """`self`: conjugates are made at once here, none is pending."""
-    return self
+    """`self`, or a copy of a tensor that shows the conjugates of what its storage holds."""
+    return aten.clone(self) if math_bits(self).conj else self
 
 
 def without_negative_bit(self: Tensor) -> Any:
     """`self`, or a copy of a tensor that shows the negatives of what its storage holds."""
-    return aten.clone(self) if is_negated(self) else self
+    return aten.clone(self) if math_bits(self).neg else self
+
+
+def conj_view(self: Tensor) -> Any:
+    """A view that shows the conjugates of the elements; of such a view, the elements themselves."""
+    bits = math_bits(self)
+    return _showing(self, not bits.conj, bits.neg)
 
 
 def neg_view(self: Tensor) -> Any:
@@ -41,10 +51,19 @@ def neg_view(self: Tensor) -> Any:
         raise NotImplementedError("aten::_neg_view: views of negatives are offered on the CPU alone, for dense tensors")
     if spec.dtype is boolean:
         raise NotImplementedError("\"neg_cpu\" not implemented for 'Bool'")
+    bits = math_bits(self)
+    return _showing(self, bits.conj, not bits.neg)
+
+
+def _showing(self: Tensor, conj: bool, neg: bool) -> Any:
+    """Return a view of a tensor with these bits."""
     view = aten.alias(self)
-    if not is_negated(self):
-        view._materialized_storage()
-        return conceal(view, NEGATED)
-    view._array = array_of_storage(view._materialized_storage(), spec, view._offset)
+    storage = view._materialized_storage()
+    if conj or neg:
+        if has_math_bits(view):
+            view._pipe = MATH_BITS[conj, neg]
+            return view
+        return conceal(view, MATH_BITS[conj, neg])
+    view._array = array_of_storage(storage, view._sig.spec, view._offset)
     view._pipe = None
     return view

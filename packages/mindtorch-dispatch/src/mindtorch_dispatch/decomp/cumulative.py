@@ -23,7 +23,7 @@ def cumprod_backward(grad: Tensor, self: Tensor, dim: int, output: Tensor) -> An
     dim = wrap_dim(dim, self.ndim)
     if self.size(dim) == 1:
         return aten.clone(grad)
-    conjugate, weighted = aten.conj(self), aten.mul(aten.conj(output), grad)
+    conjugate, weighted = aten.conj_physical(self), aten.mul(aten.conj_physical(output), grad)
     zero = aten.eq(self, 0)
     if not zero._wraps and not bool(aten.any(zero).item()):  # a batch cannot be asked
         return aten.div(_reversed_cumsum(weighted, dim), conjugate)
@@ -45,7 +45,7 @@ def _cumprod_columns(grad: Tensor, self: Tensor, dim: int) -> Any:
         else:
             products = before
         rest = aten.narrow(grad, dim, index, extent - index)
-        columns.append(aten.sum(aten.mul(rest, aten.conj(products)), dim, True))
+        columns.append(aten.sum(aten.mul(rest, aten.conj_physical(products)), dim, True))
     return aten.cat(columns, dim)
 
 

@@ -47,7 +47,7 @@ def old_svd(self: Tensor, some: bool, compute_uv: bool) -> tuple[Any, Any, Any]:
           "dimensions instead")  # fmt: skip
     if compute_uv:
         left, values, right = aten._linalg_svd(self, not some)
-        return left, values, aten.transpose(right.conj() if self.dtype.is_complex else right, -2, -1)
+        return left, values, aten.transpose(aten.conj_physical(right) if self.dtype.is_complex else right, -2, -1)
     values = aten.linalg_svdvals(self)
     rows, columns = self.shape[-2:]
     batch = self.shape[:-2]

@@ -86,7 +86,7 @@ def _real_to_complex(
     if n is not None:
         self = _resized(self, [axis], [count])
     result = aten._fft_r2c(self, [axis], _normalization(norm, forward), onesided)
-    return result if forward else aten.conj(result)
+    return result if forward else aten.conj_physical(result)
 
 
 def _complex_to_real(self: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
@@ -96,7 +96,7 @@ def _complex_to_real(self: Tensor, n: int | None, dim: int, norm: str | None, fo
     if n is not None:
         self = _resized(self, [axis], [count // 2 + 1])
     # The transform to reals runs backwards; the forward one is that of the conjugate.
-    return aten._fft_c2r(aten.conj(self) if forward else self, [axis], _normalization(norm, forward), count)
+    return aten._fft_c2r(aten.conj_physical(self) if forward else self, [axis], _normalization(norm, forward), count)
 
 
 def _extents(self: Any, s: Any, dim: Any) -> tuple[list[int], list[int]]:
@@ -162,7 +162,7 @@ def _to_real(name: str, self: Tensor, s: Sequence[int] | None, dim: Sequence[int
     scaling = _normalization(norm, True)
     if len(dims) > 1:
         self = aten._fft_c2c(self, dims[:-1], scaling, True)
-    return aten._fft_c2r(aten.conj(self), dims[-1:], scaling, last)
+    return aten._fft_c2r(aten.conj_physical(self), dims[-1:], scaling, last)
 
 
 def _ihfftn(name: str, self: Tensor, s: Sequence[int] | None, dim: Sequence[int], norm: str | None) -> Any:
@@ -172,7 +172,7 @@ def _ihfftn(name: str, self: Tensor, s: Sequence[int] | None, dim: Sequence[int]
     sizes, dims = _extents(self, s, dim)
     _some(name, dims)
     scaling = _normalization(norm, False)
-    result = aten.conj(aten._fft_r2c(_resized(self, dims, sizes), dims[-1:], scaling, True))
+    result = aten.conj_physical(aten._fft_r2c(_resized(self, dims, sizes), dims[-1:], scaling, True))
     return result if len(dims) == 1 else aten._fft_c2c(result, dims[:-1], scaling, False)
 
 

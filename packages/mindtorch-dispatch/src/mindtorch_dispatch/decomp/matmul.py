@@ -219,7 +219,7 @@ def vecdot(x: Tensor, y: Tensor, dim: int) -> Any:
     )
     if len(x.shape) == len(y.shape) == 1:
         return aten.vdot(x, y)
-    return aten.sum(aten.mul(x.conj() if dtype.is_complex else x, y), dim)
+    return aten.sum(aten.mul(aten.conj_physical(x) if dtype.is_complex else x, y), dim)
 
 
 _CHAIN_WARNING = (

@@ -41,7 +41,7 @@ def _threshold(atol: Any, rtol: Any, largest: Tensor) -> Any:
 
 
 def _adjoint(matrix: Tensor) -> Any:
-    return aten.transpose(matrix.conj() if matrix.dtype.is_complex else matrix, -2, -1)
+    return aten.transpose(aten.conj_physical(matrix) if matrix.dtype.is_complex else matrix, -2, -1)
 
 
 def pinv(self: Tensor, atol: Tensor | None, rtol: Tensor | None, hermitian: bool) -> Any:

@@ -198,7 +198,7 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
     centred = aten.sub(rows, aten.unsqueeze(mean, 1))
     weighted = centred if weights is None else aten.mul(centred, weights)
     if centred.dtype.is_complex:
-        weighted = aten.conj(weighted)
+        weighted = aten.conj_physical(weighted)
     return aten.squeeze(aten.true_divide(aten.mm(centred, aten.t(weighted)), norm))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindtorch_storage.deferred import thread
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.layout import strided
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
@@ -13,8 +15,17 @@ from ..typing import Tensor
 
 
 def conj(self: TensorBase) -> Any:
-    """The complex conjugate, made at once; a real tensor itself."""
-    return aten.conj_physical(self) if self.dtype.is_complex else self
+    """A view of complex conjugates; a real tensor itself.
+
+    The conjugates are made at once where a view of them is not offered: on devices other than the CPU, for layouts other
+    than dense, and while calls are recorded.
+    """
+    spec = self._sig.spec
+    if not spec.dtype.is_complex:
+        return self
+    if spec.device.type != "cpu" or spec.layout is not strided or self._wraps or thread.pipe is not None:
+        return aten.conj_physical(self)
+    return aten._conj(self)
 
 
 def positive(self: Tensor) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_storage.deferred import wait_for_missing
 from mindtorch_storage.storage.memory import no_memory_of
-from mindtorch_storage.tensor_base import check_bytes, is_negated, shares_bytes
+from mindtorch_storage.tensor_base import check_bytes, has_math_bits, shares_bytes
 
 from ..arguments.bound import tensor_leaves
 from ..override.handlers import dispatches
@@ -30,7 +30,7 @@ def run_again(plan: Plan, flat: tuple[Any, ...], error: AttributeError | MemoryE
     if not isinstance(error, AttributeError) or error.obj is None:  # an operand's array that is not there
         check_bytes(one for one in tensor_leaves(flat) if not dispatches(type(one)))  # those never have bytes
         raise error
-    if (shares_bytes(error.obj) or is_negated(error.obj)) and any(one is error.obj for one in tensor_leaves(flat)):
+    if (shares_bytes(error.obj) or has_math_bits(error.obj)) and any(one is error.obj for one in tensor_leaves(flat)):
         return run_reading(plan, flat)
     if filled_in_a_row(plan, error.obj):
         return fill_in_a_row(plan, flat)

@@ -19,7 +19,7 @@ from mindtorch_storage.deferred import check_dimensions, settle
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Signature, Spec
-from mindtorch_storage.tensor_base import TensorBase, array_of_storage, is_negated, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, array_of_storage, has_math_bits, make_tensor
 
 from ..plan import Plan
 from ..state import state
@@ -28,7 +28,7 @@ from .arrays import copy
 from .errstate import SILENT as _SILENT
 from .errstate import enter as _enter
 from .errstate import leave as _leave
-from .views import view_of
+from .views import reveal, view_of
 
 _new = object.__new__
 _empty = np.empty
@@ -281,8 +281,10 @@ def run_composite_opaque(plan: Plan, flat: tuple[Any, ...]) -> Any:
         result = plan.kernel(*filled(plan, flat))
     finally:
         state.mode = before
+    fresh = plan.row.schema.returns[0].alias is None
+    if before.grad and not fresh and isinstance(result, TensorBase) and result._view is not None:
+        reveal(flat[0], result)
     if plan.record is not None:
-        fresh = plan.row.schema.returns[0].alias is None
         single = isinstance(result, TensorBase)
         if single and not (result.dtype.is_floating_point or result.dtype.is_complex):
             return result
@@ -305,6 +307,6 @@ def rebind_geometry(tensor: TensorBase, spec: Spec, storage: Any, offset: int) -
     tensor._sig = sig.on(spec)
     tensor._storage = storage
     tensor._offset = offset
-    if (storage.device.type == "cpu" or tensor._array is not None) and not is_negated(tensor):
+    if (storage.device.type == "cpu" or tensor._array is not None) and not has_math_bits(tensor):
         empty = not spec.numel and storage.device.type == "cpu"
         tensor._array = _ndarray(spec.shape, spec.np_dtype) if empty else array_of_storage(storage, spec, offset)

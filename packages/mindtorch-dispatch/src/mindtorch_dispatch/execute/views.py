@@ -14,8 +14,9 @@ from mindtorch_storage.tensor_base import (
     ViewInfo,
     array_of_storage,
     conceal,
-    is_negated,
+    has_math_bits,
     make_tensor,
+    math_bits,
     shares_bytes,
 )
 
@@ -33,7 +34,7 @@ def view_of(plan: Plan, base: TensorBase, sig: Signature, offset: int) -> Tensor
     try:
         given = base._array
     except AttributeError:
-        if not (shares_bytes(base) or is_negated(base)):
+        if not (shares_bytes(base) or has_math_bits(base)):
             raise
         return _view_of_geometry(plan, base, sig, offset)
     if given is not None:
@@ -79,12 +80,13 @@ def _view_of_geometry(plan: Plan, base: TensorBase, sig: Signature, offset: int)
     """As `view_of`, where a tensor is a geometry over its storage: numpy has no array of so many dimensions, the bytes are
     shared with a lazy clone, or negatives are shown."""
     spec, storage = sig.spec, base._materialized_storage()
+    _check_math_bits(plan, base, spec)
     host = storage.device.type == "cpu"
     span = sum((extent - 1) * step for extent, step in zip(spec.shape, spec.stride, strict=True)) + 1
     if host and spec.numel and (offset < 0 or (offset + span) * spec.itemsize > storage.nbytes()):
         raise bounds_error(spec, offset, storage)
     array = None
-    hidden = shares_bytes(base) or is_negated(base)
+    hidden = shares_bytes(base) or has_math_bits(base)
     if host and spec.ndim <= MOST_DIMENSIONS and not hidden:
         array = array_of_storage(storage, spec, offset) if spec.numel else np.ndarray(spec.shape, spec.np_dtype)
     tensor = make_tensor(plan.cls, sig, array, storage, offset, base._counter)
@@ -93,6 +95,27 @@ def _view_of_geometry(plan: Plan, base: TensorBase, sig: Signature, offset: int)
     if plan.creation is not None:
         relate(plan, base, tensor)
     return tensor
+
+
+def _check_math_bits(plan: Plan, base: TensorBase, spec: Spec) -> None:
+    """Raise torch's errors for views of other elements than those that a tensor with math bits shows."""
+    bits = math_bits(base)
+    if spec.dtype is base._sig.spec.dtype or not (bits.conj or bits.neg):
+        return
+    if plan.row.name == "view_as_real":
+        if bits.conj:
+            raise RuntimeError(
+                "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view "
+                "it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original."
+            )
+    elif bits.conj:
+        raise RuntimeError(
+            "torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype."
+        )
+    elif plan.row.name.startswith("view.dtype"):
+        raise RuntimeError(
+            "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype."
+        )
 
 
 def relate(plan: Plan, base: TensorBase, view: TensorBase) -> None:
@@ -106,6 +129,14 @@ def relate(plan: Plan, base: TensorBase, view: TensorBase) -> None:
     view._view = ViewInfo(base, base._counter[0], creation)
     if plan.follows:
         follow(base, view)
+
+
+def reveal(base: TensorBase, view: TensorBase) -> None:
+    """Let a view that was composed with grad mode off count as one that was made with it on."""
+    if view._view.creation == "no_grad":
+        view._view.creation = "default" if base._view is None else base._view.creation
+    if not view._sig.requires_grad and not view._sig.inference:
+        follow(view._view.base, view)
 
 
 def follow(base: TensorBase, view: TensorBase) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 from mindtorch_storage.spec import Spec
@@ -132,6 +133,7 @@ def refuse_overlapping_out(call: Call) -> None:
     resized = apart.resized and specs is not None
     shapes = ([specs] if isinstance(specs, Spec) else list(specs)) if resized else []
 
+    @wraps(run)
     def checked(plan: Plan, flat: tuple[Any, ...]) -> Any:
         given = flat[source]
         targets = (given,) if isinstance(given, TensorBase) else given

@@ -16,7 +16,7 @@ from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import set_default_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.lazy_import import load
-from mindtorch_storage.tensor_base import TensorBase, is_negated
+from mindtorch_storage.tensor_base import TensorBase, math_bits
 
 from .._naming import adopt, torch_name
 from .._overridable import as_given, make_overridable
@@ -110,12 +110,12 @@ def is_signed(input: Any) -> bool:
 
 
 def is_conj(input: Any) -> bool:
-    """Always False: conjugation is done at once.
+    """Return whether a tensor is a view that shows the conjugates of what its storage holds.
 
-    >>> torch.is_conj(torch.ones(2))
-    False
+    >>> torch.is_conj(torch.tensor([1 + 2j]).conj())
+    True
     """
-    return False
+    return math_bits(input).conj
 
 
 def is_neg(input: Any) -> bool:
@@ -124,7 +124,7 @@ def is_neg(input: Any) -> bool:
     >>> torch.is_neg(torch._neg_view(torch.ones(2)))
     True
     """
-    return is_negated(input)
+    return math_bits(input).neg
 
 
 def is_inference(input: Any) -> bool:

@@ -90,7 +90,7 @@ class InteropMixin(TensorBase):
         """
         tensor: Any = self
         if force:
-            tensor = tensor.detach().cpu().resolve_neg()
+            tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
         if type(tensor) not in plain_types and dispatches(type(tensor)):
             raise RuntimeError(".numpy() is not supported for tensor subclasses.")
         spec = tensor._sig.spec

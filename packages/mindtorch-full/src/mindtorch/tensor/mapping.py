@@ -9,7 +9,7 @@ from typing import Any
 from mindtorch.functions import removed
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.frames import frames_to_caller
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import TensorBase, math_bits
 
 
 def _values_of(name: str, *tensors: Any) -> Iterator[Any]:
@@ -102,8 +102,10 @@ class MappingMixin(TensorBase):
         >>> x.view(4).is_set_to(x)
         True
         """
-        same: bool = self._sig.spec.same_geometry(tensor._sig.spec) and (
-            self._offset == tensor._offset and self.untyped_storage()._cdata == tensor.untyped_storage()._cdata
+        same: bool = (
+            self._sig.spec.same_geometry(tensor._sig.spec)
+            and math_bits(self) is math_bits(tensor)
+            and (self._offset == tensor._offset and self.untyped_storage()._cdata == tensor.untyped_storage()._cdata)
         )
         return same
 

@@ -31,7 +31,7 @@ from mindtorch_storage.size import Size
 from mindtorch_storage.sparse import CompressedSpec
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.storage import TypedStorage, UntypedStorage, storage_class_name
-from mindtorch_storage.tensor_base import TensorBase, array_of_storage, is_bare, is_negated, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, array_of_storage, has_math_bits, is_bare, make_tensor, math_bits
 
 _utils = LazyModule("mindtorch._utils", "it takes tensors apart itself; files of torch name its functions")
 _tensor = LazyModule("mindtorch._tensor", "the same")
@@ -132,11 +132,14 @@ def _rebuild_arguments(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     storage = tensor._materialized_storage()
     hooks: OrderedDict[Any, Any] = OrderedDict()
     arguments = (tensor._offset, size, spec.stride, requires_grad, hooks)
+    bits = math_bits(tensor)
+    metadata = {name: True for name in ("conj", "neg") if getattr(bits, name)}
+    more = (metadata,) if metadata else ()
     try:
         storage_class_name(spec.dtype)
     except KeyError:
-        return _utils._rebuild_tensor_v3, (storage, *arguments, spec.dtype)
-    return _utils._rebuild_tensor_v2, (TypedStorage._over(storage, spec.dtype), *arguments)
+        return _utils._rebuild_tensor_v3, (storage, *arguments, spec.dtype, *more)
+    return _utils._rebuild_tensor_v2, (TypedStorage._over(storage, spec.dtype), *arguments, *more)
 
 
 def _quantized_arguments(tensor: Any) -> tuple[Any, ...]:
@@ -241,7 +244,7 @@ class PicklingMixin(TensorBase):
     def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
         """The storage, the geometry, and what a program added to the tensor."""
         state = state_of(self)
-        function, arguments = _rebuild_arguments(self.resolve_neg() if is_negated(self) else self)
+        function, arguments = _rebuild_arguments(self)
         if type(self) is wired.tensor_class and not state:
             return function, arguments
         return _tensor._rebuild_from_type_v2, (function, type(self), arguments, state)
@@ -266,7 +269,7 @@ class PicklingMixin(TensorBase):
         if id(self) in memo:
             return memo[id(self)]
         sig = fresh_signature(self._sig.spec, self._sig.requires_grad)
-        without_array = sig.spec.layout is not strided or type(sig.spec) is QuantizedSpec or is_negated(self)
+        without_array = sig.spec.layout is not strided or type(sig.spec) is QuantizedSpec or has_math_bits(self)
         if without_array or (type(self) not in plain_types and dispatches(type(self))):
             return _cloned(self, memo)
         if sig.spec.device.type == "meta":

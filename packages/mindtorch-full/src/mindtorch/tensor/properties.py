@@ -30,7 +30,7 @@ from mindtorch_storage.strides import (
     is_channels_last_contiguous,
     is_order_open,
 )
-from mindtorch_storage.tensor_base import TensorBase, is_negated
+from mindtorch_storage.tensor_base import TensorBase, math_bits
 
 from .native import parsed_by
 from .pinned import pin_memory, record_stream
@@ -306,12 +306,12 @@ class PropertiesMixin(TensorBase):
         return self._sig.spec.dtype.is_signed
 
     def is_conj(self) -> bool:
-        """Always False: conjugation is done at once.
+        """Return whether this is a view that shows the conjugates of what its storage holds.
 
-        >>> torch.ones(1).is_conj()
-        False
+        >>> torch.ones(1).is_conj(), torch.tensor([1 + 2j]).conj().is_conj()
+        (False, True)
         """
-        return False
+        return math_bits(self).conj
 
     def is_neg(self) -> bool:
         """Return whether this is a view that shows the negatives of what its storage holds.
@@ -319,15 +319,15 @@ class PropertiesMixin(TensorBase):
         >>> torch.ones(1)._neg_view().is_neg()
         True
         """
-        return is_negated(self)
+        return math_bits(self).neg
 
     def resolve_conj(self) -> Any:
-        """Return self.
+        """Return self, or a copy of a view of conjugates.
 
         >>> torch.tensor([1 + 2j]).conj().resolve_conj()
         tensor([1.-2.j])
         """
-        return self
+        return aten.resolve_conj(self)
 
     def resolve_neg(self) -> Any:
         """Return self, or a copy of a view of negatives.

@@ -6,7 +6,7 @@ from mindtorch_storage import strides
 from mindtorch_storage.quantized import QuantizedSpec
 from mindtorch_storage.storage import UntypedStorage, set_relocation_hook
 from mindtorch_storage.storage.copy_on_write import CopyOnWrite, shared_bytes
-from mindtorch_storage.tensor_base import TensorBase, array_of_storage, conceal, is_negated
+from mindtorch_storage.tensor_base import TensorBase, array_of_storage, conceal, has_math_bits
 
 
 def follow(storage: UntypedStorage) -> None:
@@ -21,7 +21,7 @@ def follow(storage: UntypedStorage) -> None:
         if isinstance(holder, TensorBase) and getattr(holder, "_storage", None) is storage:
             if type(holder._sig.spec) is QuantizedSpec:  # its integers are a holder too
                 continue
-            if is_negated(holder):
+            if has_math_bits(holder):
                 continue
             if shared is not None:
                 conceal(holder, shared)

@@ -70,5 +70,9 @@ def convolution_backward(row: OpRow, batch: Batch, values: list[Any], dims: list
     if mask[2]:
         ndim = rank(grad, dims[0])
         for_bias = aten.sum(batched(grad, dims[0], size), [1, *range(3, ndim + 1)])
+        if bias_sizes is not None and for_bias.shape[1:] != (
+            *bias_sizes,
+        ):  # without input channels there are no results
+            for_bias = aten.new_zeros(for_bias, [size, *bias_sizes])
     made = [for_input, for_weight, for_bias]
     return made, [None if one is None else 0 for one in made]
