@@ -92,7 +92,7 @@ def _write_recorded(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
     Both steps are recorded; the target finds its new history as every view does whose base was written.
     """
-    target = flat[plan.source] if unwrap(plan.run) is executor.run_inplace else None
+    target: Any = flat[plan.source] if unwrap(plan.run) is executor.run_inplace else None
     if not has_math_bits(target):
         raise NotImplementedError(
             f"{plan.row.aten_name}: this operator does not write to a tensor with a math bit here where it is recorded for "
