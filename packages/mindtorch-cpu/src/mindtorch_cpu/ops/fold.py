@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_cpu.register import kernel
+from mindtorch_dispatch.meta.fold import blocks
+
+from ..register import kernel
 
 Pair = Sequence[int]
 
@@ -37,20 +39,12 @@ def _windows(image: Any, counts: Pair, kernel_size: Pair, dilation: Pair, stride
         )
 
 
-def _counts(image: Any, kernel_size: Pair, dilation: Pair, stride: Pair) -> list[int]:
-    """Return how many blocks the padded image has in each dimension."""
-    return [
-        (size - (d * (k - 1) + 1)) // step + 1
-        for size, k, d, step in zip(image.shape[-2:], kernel_size, dilation, stride, strict=True)
-    ]
-
-
 @kernel("im2col", upcast=False)
 def im2col(out: Any, self: Any, kernel_size: Pair, dilation: Pair, padding: Pair, stride: Pair) -> None:
     """Blocks as columns."""
     image = _padded(self.shape, padding, self.dtype)
     _inside(image, padding)[...] = self
-    counts = _counts(image, kernel_size, dilation, stride)
+    counts = blocks(self.shape[-2:], kernel_size, dilation, padding, stride)
     # The columns are split by reshaping, which only contiguous memory allows without a copy.
     target = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     columns = target.reshape(*self.shape[:-2], kernel_size[0] * kernel_size[1], *counts)
@@ -66,7 +60,7 @@ def col2im(
 ) -> None:
     """Columns summed into the image."""
     image = _padded(out.shape, padding, out.dtype)
-    counts = _counts(image, kernel_size, dilation, stride)
+    counts = blocks(out.shape[-2:], kernel_size, dilation, padding, stride)
     columns = self.reshape(*out.shape[:-2], kernel_size[0] * kernel_size[1], *counts)
     for place, window in _windows(image, counts, kernel_size, dilation, stride):
         np.add(window, columns[..., place, :, :], out=window)

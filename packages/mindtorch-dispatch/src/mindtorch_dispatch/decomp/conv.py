@@ -9,6 +9,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import c_type, check, shape_text
+from ..meta.window import reach
 from ..typing import Tensor
 from ..warn_once import warn_once
 
@@ -136,7 +137,7 @@ def _same(
         check(len(values) in (1, dims), lambda name=name: f"{name} cannot broadcast to {dims} dimensions")
     check(all(step == 1 for step in stride), lambda: "padding='same' is not supported for strided convolutions")
     gaps = list(dilation) * dims if len(dilation) == 1 else list(dilation)
-    totals = [gap * (extent - 1) for gap, extent in zip(gaps, weight.shape[2:], strict=True)]
+    totals = [reach(extent, gap) - 1 for gap, extent in zip(gaps, weight.shape[2:], strict=True)]
     if any(total % 2 for total in totals):
         warn_once(_COPIED)
         extra: list[int] = []

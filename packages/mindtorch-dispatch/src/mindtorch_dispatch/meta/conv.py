@@ -11,6 +11,7 @@ from .checks import check, shape_text
 from .matmul import check_implemented
 from .memory_format import suggested
 from .rule import Outputs, meta_rule
+from .window import covered, reach, window_count
 
 _AXES = ("depth", "height", "width")
 
@@ -90,7 +91,7 @@ def _forward_size(
     input: Spec, weight: Spec, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
 ) -> list[int]:
     padded = [extent + 2 * pad for extent, pad in zip(input.shape[2:], padding, strict=True)]
-    kernel = [step * (extent - 1) + 1 for extent, step in zip(weight.shape[2:], dilation, strict=True)]
+    kernel = [reach(extent, gap) for extent, gap in zip(weight.shape[2:], dilation, strict=True)]
     check(
         all(size >= extent for size, extent in zip(padded, kernel, strict=True)),
         lambda: (
@@ -98,7 +99,7 @@ def _forward_size(
             f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
         ),
     )
-    return [(size - extent) // step + 1 for size, extent, step in zip(padded, kernel, stride, strict=True)]
+    return [window_count(*sizes) for sizes in zip(padded, kernel, stride, strict=True)]
 
 
 def _transposed_size(
@@ -118,10 +119,8 @@ def _transposed_size(
             f"{listed('output_padding', output_padding, 0)} {listed('stride', stride, 1)} {listed('dilation', dilation, 1)}"
         ),
     )
-    size = [
-        (extent - 1) * stride[at] - 2 * padding[at] + dilation[at] * (weight.shape[2 + at] - 1) + output_padding[at] + 1
-        for at, extent in enumerate(input.shape[2:])
-    ]
+    least = map(covered, input.shape[2:], weight.shape[2:], stride, padding, dilation)
+    size = [extent + extra for extent, extra in zip(least, output_padding, strict=True)]
     check(
         min(size) >= 1,
         lambda: (
@@ -277,5 +276,5 @@ def conv_tbc(self: Spec, weight: Spec, bias: Spec, pad: int = 0) -> Spec:
     check(
         weight.shape[2] == bias.shape[0], lambda: "Bias size must equal dim 2 in the weight tensor (output channels)."
     )
-    length = self.shape[0] + 2 * pad - weight.shape[0] + 1
+    length = window_count(self.shape[0], weight.shape[0], 1, pad)
     return Spec.of(self.dtype, self.device, (length, self.shape[1], weight.shape[2]))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from mindtorch_storage.spec import Spec
 
-from ..meta.checks import check, shape_text
-from ..meta.rule import meta_rule
+from .checks import check, shape_text
+from .rule import meta_rule
+from .window import window_count
 
 Pair = Sequence[int]
 
@@ -36,10 +37,7 @@ def _check_pairs(kernel_size: Pair, dilation: Pair, padding: Pair, stride: Pair)
 
 def blocks(size: Pair, kernel_size: Pair, dilation: Pair, padding: Pair, stride: Pair) -> tuple[int, ...]:
     """Return how many blocks fit in each dimension; less than one where none does."""
-    return tuple(
-        (s + 2 * p - (d * (k - 1) + 1)) // step + 1
-        for s, k, d, p, step in zip(size, kernel_size, dilation, padding, stride, strict=True)
-    )
+    return tuple(map(window_count, size, kernel_size, stride, padding, dilation))
 
 
 def _pair(pair: Pair) -> str:

@@ -12,6 +12,7 @@ from mindtorch_storage.spec import Spec
 from .checks import c_type, check, shape_text, wrap_dim
 from .memory_format import suggested, suggested_volumes
 from .rule import MetaRule, Outputs
+from .window import reach, window_count
 
 _WORDS = {2: "two", 3: "three"}
 _AXES = {2: "HW", 3: "THW"}
@@ -42,17 +43,13 @@ def output_extent(extent: int, kernel: int, stride: int, padding: int, dilation:
     check(stride != 0, lambda: "stride should not be zero")
     check(padding >= 0, lambda: f"pad must be non-negative, but got pad: {padding}")
     check(
-        padding <= ((kernel - 1) * dilation + 1) // 2,
+        padding <= reach(kernel, dilation) // 2,
         lambda: (
             f"pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel} and "
             f"dilation={dilation}"
         ),
     )
-    size = (extent + 2 * padding - dilation * (kernel - 1) - 1 + (stride - 1 if ceil_mode else 0)) // stride + 1
-    # With ceil_mode the last window still has to begin inside the input or its left padding.
-    if ceil_mode and (size - 1) * stride >= extent + padding:
-        size -= 1
-    return size
+    return window_count(extent, kernel, stride, padding, dilation, ceil_mode)
 
 
 def _named(prefix: str, values: list[int], dims: int) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from mindtorch_dispatch.execute.profiling import Argument
+from mindtorch_dispatch.meta.window import window_count
 
 
 def _matmul(arguments: Sequence[Argument], first: int) -> int:
@@ -21,10 +22,7 @@ def _conv2d(arguments: Sequence[Argument]) -> int:
     )
     if None in (*stride, *padding, *dilation):
         return 0
-    outputs = [
-        (extent + 2 * pad - spread * (size - 1) - 1) // step + 1
-        for extent, size, step, pad, spread in zip((height, width), window, stride, padding, dilation, strict=True)
-    ]
+    outputs = map(window_count, (height, width), window, stride, padding, dilation)
     return 2 * count * filters * depth * math.prod(window) * math.prod(outputs)
 
 

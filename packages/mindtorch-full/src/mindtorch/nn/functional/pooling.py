@@ -6,6 +6,7 @@ import mindtorch
 from mindtorch._tensor import Tensor
 from mindtorch.nn._tuples import _list_with_default, _pair, _single, _triple
 from mindtorch.ops_table import aten
+from mindtorch_dispatch.meta.window import covered
 
 
 def max_pool1d_with_indices(
@@ -119,7 +120,7 @@ def _unpool_output_size(
     """Return the spatial output size of unpooling; ValueError where the asked one cannot be."""
     spatial = input.size()
     dims = len(kernel_size)
-    default = [(spatial[-dims + d] - 1) * stride[d] + kernel_size[d] - 2 * padding[d] for d in range(dims)]
+    default = [covered(spatial[d - dims], kernel_size[d], stride[d], padding[d]) for d in range(dims)]
     if output_size is None:
         return default
     if len(output_size) == dims + 2:

@@ -11,6 +11,7 @@ from mindtorch.nn import init
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.modules.utils import _pair, _reverse_repeat_tuple, _single, _triple
 from mindtorch.nn.parameter import Parameter
+from mindtorch_dispatch.meta.window import covered, reach
 
 
 class _ConvNd(Module):
@@ -132,7 +133,7 @@ def _border_padding(padding: Any, dilation: tuple[int, ...], kernel_size: tuple[
         return [0, 0] * len(kernel_size)
     result: list[int] = []
     for d, k in zip(reversed(dilation), reversed(kernel_size), strict=False):
-        total = d * (k - 1)
+        total = reach(k, d) - 1
         result += [total // 2, total - total // 2]
     return result
 
@@ -287,11 +288,9 @@ class _ConvTransposeNd(_ConvNd):
                 f"ConvTranspose{num_spatial_dims}D: for {input.dim()}D input, output_size must have "
                 f"{num_spatial_dims} or {leading + num_spatial_dims} elements (got {len(output_size)})"
             )
+        gaps = [1] * num_spatial_dims if dilation is None else dilation
         low = [
-            (input.size(d + leading) - 1) * stride[d]
-            - 2 * padding[d]
-            + (dilation[d] if dilation is not None else 1) * (kernel_size[d] - 1)
-            + 1
+            covered(input.size(d + leading), kernel_size[d], stride[d], padding[d], gaps[d])
             for d in range(num_spatial_dims)
         ]
         high = [low[d] + stride[d] - 1 for d in range(num_spatial_dims)]
