@@ -3,7 +3,15 @@
 from typing import Any, NoReturn
 
 from mindtorch import _absent
-from mindtorch._absent import DeviceLike, no_binding
+from mindtorch._absent import DeviceLike, no_binding, own_copies
+from mindtorch._absent.devices import (  # noqa: F401 - they become functions of this module
+    current_device,
+    get_arch_list,
+    get_device_name,
+    get_device_properties,
+    get_gencode_flags,
+    synchronize,
+)
 from mindtorch.cuda._lazy import _get_device_index, refuse
 
 _NO_NVML = "nvidia-ml-py does not seem to be installed or it can't be imported."
@@ -41,43 +49,13 @@ def set_device(device: DeviceLike) -> None:
         no_binding("_cuda_setDevice")
 
 
-def current_device() -> int:
-    """Return the index of the current device; raises, there is none."""
-    refuse()
-
-
-def get_device_name(device: DeviceLike = None) -> str:
-    """Return the name of a device; raises, there is none."""
-    refuse()
-
-
 def get_device_capability(device: DeviceLike = None) -> tuple[int, int]:
     """Return the compute capability of a device; raises, there is none."""
     refuse()
 
 
-def get_device_properties(device: DeviceLike = None) -> NoReturn:
-    """Return the properties of a device; raises, there is none."""
-    refuse()
-
-
 def can_device_access_peer(device: DeviceLike, peer_device: DeviceLike) -> bool:
     """Return whether one device reaches another's memory; raises, there is none."""
-    refuse()
-
-
-def get_arch_list() -> list[str]:
-    """Return the architectures this library was compiled for: none."""
-    return []
-
-
-def get_gencode_flags() -> str:
-    """Return the compiler's flags for them: none."""
-    return ""
-
-
-def synchronize(device: DeviceLike = None) -> None:
-    """Wait for a device; raises, there is none."""
     refuse()
 
 
@@ -138,3 +116,6 @@ def clock_rate(device: DeviceLike = None) -> int:
 
 def _sleep(cycles: int) -> None:
     no_binding("_cuda_sleep")
+
+
+own_copies(globals(), "cuda")

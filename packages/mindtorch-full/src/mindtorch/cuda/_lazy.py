@@ -1,9 +1,21 @@
 """Initialisation, which always refuses, and the errors of this module."""
 
-from collections.abc import Callable
 from typing import NoReturn
 
-from mindtorch._absent import SeedQueue, device_index
+from mindtorch._absent import SeedQueue, device_index, own_copies
+from mindtorch._absent.initialization import (  # noqa: F401 - they become functions of this module
+    _is_compiled,
+    _is_in_bad_fork,
+    _lazy_call,
+    _lazy_init,
+    device_count,
+    init,
+    is_available,
+    is_bf16_supported,
+    is_initialized,
+    is_tf32_supported,
+    refuse,
+)
 from mindtorch._errors import AcceleratorError, OutOfMemoryError
 
 __all__ = ["AcceleratorError", "OutOfMemoryError"]
@@ -33,41 +45,6 @@ class cudaStatus:
     ERROR_NOT_READY = 34
 
 
-def refuse() -> NoReturn:
-    """Raise that there is no CUDA."""
-    raise AssertionError("Torch not compiled with CUDA enabled")
-
-
-def init() -> None:
-    """Initialise CUDA; raises, there is none."""
-    refuse()
-
-
-def is_available() -> bool:
-    """Return whether CUDA can be used: False."""
-    return False
-
-
-def is_initialized() -> bool:
-    """Return whether CUDA has been initialised: False."""
-    return False
-
-
-def device_count() -> int:
-    """Return the number of CUDA devices: 0."""
-    return 0
-
-
-def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether the device computes in bfloat16: False."""
-    return False
-
-
-def is_tf32_supported() -> bool:
-    """Return whether the device computes in TF32: False."""
-    return False
-
-
 def check_error(res: int) -> None:
     """Raise the error of a CUDA status; there is no CUDA runtime to know it."""
     raise AttributeError("'NoneType' object has no attribute 'cudaError'")
@@ -78,26 +55,12 @@ def cudart() -> NoReturn:
     refuse()
 
 
-def _lazy_init() -> None:
-    refuse()
-
-
-def _lazy_call(callable: Callable[[], object], **kwargs: bool) -> None:
-    """Queue ``callable`` for the initialisation."""
-    queue.add(callable, seed_all=kwargs.get("seed_all", False), seed=kwargs.get("seed", False))
-
-
-def _is_compiled() -> bool:
-    return False
-
-
-def _is_in_bad_fork() -> bool:
-    return False
-
-
 def _nvml_based_avail() -> bool:
     return False
 
 
 def _get_device_index(device: object, optional: bool = False, allow_cpu: bool = False) -> int | None:
     return device_index("cuda", device, optional, allow_cpu)
+
+
+own_copies(globals(), "cuda")

@@ -6,7 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from mindtorch._absent import Allocator, DeviceLike, dummy_base, load_allocator, no_binding
+from mindtorch._absent import Allocator, DeviceLike, dummy_base, load_allocator, no_binding, own_copies
+from mindtorch._absent.memory import (
+    empty_cache,
+    get_per_process_memory_fraction,
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    memory_stats_as_nested_dict,
+    reset_accumulated_memory_stats,
+    reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+)
 from mindtorch._naming import adopt
 from mindtorch.cuda._lazy import refuse
 
@@ -97,30 +111,6 @@ def get_allocator_backend() -> str:
     no_binding("_cuda_getAllocatorBackend")
 
 
-def set_per_process_memory_fraction(fraction: float, device: DeviceLike = None) -> None:
-    """Limit this process's share of a device's memory; raises, there is no device."""
-    refuse()
-
-
-def get_per_process_memory_fraction(device: DeviceLike = None) -> float:
-    """Return this process's share of a device's memory; raises, there is no device."""
-    refuse()
-
-
-def empty_cache() -> None:
-    """Give cached memory back to the devices; there is none."""
-
-
-def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
-    """Return the statistics of the allocator: empty."""
-    return collections.OrderedDict()
-
-
-def memory_stats_as_nested_dict(device: DeviceLike = None) -> dict[str, Any]:
-    """Return the statistics of the allocator as nested dictionaries: empty."""
-    return {}
-
-
 def host_memory_stats() -> dict[str, Any]:
     """Return the statistics of pinned memory: empty."""
     return collections.OrderedDict()
@@ -129,16 +119,6 @@ def host_memory_stats() -> dict[str, Any]:
 def host_memory_stats_as_nested_dict() -> dict[str, Any]:
     """Return the statistics of pinned memory as nested dictionaries: empty."""
     return {}
-
-
-def reset_accumulated_memory_stats(device: DeviceLike = None) -> None:
-    """Reset counters; raises, there are none."""
-    no_binding("_cuda_resetAccumulatedMemoryStats")
-
-
-def reset_peak_memory_stats(device: DeviceLike = None) -> None:
-    """Reset peaks; raises, there are none."""
-    no_binding("_cuda_resetPeakMemoryStats")
 
 
 def reset_accumulated_host_memory_stats() -> None:
@@ -169,26 +149,6 @@ def _warn_reset(name: str) -> None:
         FutureWarning,
         stacklevel=3,
     )
-
-
-def memory_allocated(device: DeviceLike = None) -> int:
-    """Return the bytes that tensors take: 0."""
-    return 0
-
-
-def max_memory_allocated(device: DeviceLike = None) -> int:
-    """Return the most bytes that tensors took: 0."""
-    return 0
-
-
-def memory_reserved(device: DeviceLike = None) -> int:
-    """Return the bytes that the allocator holds: 0."""
-    return 0
-
-
-def max_memory_reserved(device: DeviceLike = None) -> int:
-    """Return the most bytes that the allocator held: 0."""
-    return 0
 
 
 def memory_cached(device: DeviceLike = None) -> int:
@@ -224,11 +184,6 @@ def list_gpu_processes(device: DeviceLike = None) -> str:
     return "pynvml module not found, please install nvidia-ml-py"
 
 
-def mem_get_info(device: DeviceLike = None) -> tuple[int, int]:
-    """Return free and total bytes of a device; raises, there is none."""
-    refuse()
-
-
 @contextmanager
 def use_mem_pool(pool: MemPool, device: DeviceLike = None) -> Iterator[None]:
     """Context manager that allocates from ``pool``; raises on entry."""
@@ -252,4 +207,5 @@ def _get_current_allocator() -> NoReturn:
     no_binding("_cuda_getAllocator")
 
 
+own_copies(globals(), "cuda")
 adopt(globals())

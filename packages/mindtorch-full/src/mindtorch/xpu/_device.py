@@ -3,7 +3,15 @@
 from typing import Any, NoReturn
 
 from mindtorch import _absent
-from mindtorch._absent import DeviceLike, device_index
+from mindtorch._absent import DeviceLike, device_index, own_copies
+from mindtorch._absent.devices import (  # noqa: F401 - they become functions of this module
+    current_device,
+    get_arch_list,
+    get_device_name,
+    get_device_properties,
+    get_gencode_flags,
+    synchronize,
+)
 from mindtorch.xpu._lazy import refuse
 
 _NO_PYZES = "pyzes is required; install it with 'pip install pyzes'."
@@ -42,43 +50,13 @@ def set_device(device: DeviceLike) -> None:
     refuse()
 
 
-def current_device() -> int:
-    """Return the index of the current device; raises, there is none."""
-    refuse()
-
-
-def get_device_name(device: DeviceLike = None) -> str:
-    """Return the name of a device; raises, there is none."""
-    refuse()
-
-
 def get_device_capability(device: DeviceLike = None) -> dict[str, Any]:
     """Return what a device is capable of; raises, there is none."""
     refuse()
 
 
-def get_device_properties(device: DeviceLike = None) -> NoReturn:
-    """Return the properties of a device; raises, there is none."""
-    refuse()
-
-
 def can_device_access_peer(device: DeviceLike, peer: DeviceLike) -> bool:
     """Return whether one device reaches another's memory; raises, there is none."""
-    refuse()
-
-
-def get_arch_list() -> list[str]:
-    """Return the architectures this library was compiled for: none."""
-    return []
-
-
-def get_gencode_flags() -> str:
-    """Return the compiler's flags for them: none."""
-    return ""
-
-
-def synchronize(device: DeviceLike = None) -> None:
-    """Wait for a device; raises, there is none."""
     refuse()
 
 
@@ -110,3 +88,6 @@ def power_draw(device: DeviceLike = None) -> float:
 def clock_rate(device: DeviceLike = None) -> float:
     """Return a device's clock; raises, the vendor's package is missing."""
     raise ImportError(_NO_PYZES)
+
+
+own_copies(globals(), "xpu")

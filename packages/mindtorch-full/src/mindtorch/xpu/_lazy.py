@@ -1,62 +1,22 @@
 """Initialisation, which always refuses, and whether there is anything to initialise."""
 
-from collections.abc import Callable
-from typing import NoReturn
-
-from mindtorch._absent import SeedQueue
+from mindtorch._absent import SeedQueue, own_copies
+from mindtorch._absent.initialization import (  # noqa: F401 - they become functions of this module
+    _is_compiled,
+    _is_in_bad_fork,
+    _lazy_call,
+    _lazy_init,
+    device_count,
+    init,
+    is_available,
+    is_bf16_supported,
+    is_initialized,
+    is_tf32_supported,
+    refuse,
+)
 
 queue = SeedQueue()
 
 default_generators: tuple[()] = ()
 
-
-def refuse() -> NoReturn:
-    """Raise that there is no XPU."""
-    raise AssertionError("Torch not compiled with XPU enabled")
-
-
-def init() -> None:
-    """Initialise XPU; raises, there is none."""
-    refuse()
-
-
-def is_available() -> bool:
-    """Return whether an XPU can be used: False."""
-    return False
-
-
-def is_initialized() -> bool:
-    """Return whether XPU has been initialised: False."""
-    return False
-
-
-def device_count() -> int:
-    """Return the number of XPUs: 0."""
-    return 0
-
-
-def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether the device computes in bfloat16: False."""
-    return False
-
-
-def is_tf32_supported() -> bool:
-    """Return whether the device computes in TF32: False."""
-    return False
-
-
-def _lazy_init() -> None:
-    refuse()
-
-
-def _lazy_call(callable: Callable[[], object], **kwargs: bool) -> None:
-    """Queue ``callable`` for the initialisation."""
-    queue.add(callable, seed_all=kwargs.get("seed_all", False), seed=kwargs.get("seed", False))
-
-
-def _is_compiled() -> bool:
-    return False
-
-
-def _is_in_bad_fork() -> bool:
-    return False
+own_copies(globals(), "xpu")

@@ -1,13 +1,26 @@
 """Memory of XPUs: the statistics of nothing, and functions that need a device and raise."""
 
-import collections
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from mindtorch._absent import Allocator, DeviceLike, dummy_base, load_allocator, no_binding
+from mindtorch._absent import Allocator, DeviceLike, dummy_base, load_allocator, no_binding, own_copies
+from mindtorch._absent.memory import (
+    empty_cache,
+    get_per_process_memory_fraction,
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    memory_stats_as_nested_dict,
+    reset_accumulated_memory_stats,
+    reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+)
 from mindtorch._naming import adopt
-from mindtorch.xpu import _lazy
+from mindtorch.xpu._lazy import refuse
 
 __all__ = [
     "MemPool",
@@ -55,75 +68,17 @@ def change_current_allocator(allocator: _XPUAllocator) -> None:
     no_binding("_xpu_changeCurrentAllocator")
 
 
-def set_per_process_memory_fraction(fraction: float, device: DeviceLike = None) -> None:
-    """Limit this process's share of a device's memory; raises, there is no device."""
-    _lazy.refuse()
-
-
-def get_per_process_memory_fraction(device: DeviceLike = None) -> float:
-    """Return this process's share of a device's memory; raises, there is no device."""
-    _lazy.refuse()
-
-
-def empty_cache() -> None:
-    """Give cached memory back to the devices; there is none."""
-
-
-def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
-    """Return the statistics of the allocator: empty."""
-    return collections.OrderedDict()
-
-
-def memory_stats_as_nested_dict(device: DeviceLike = None) -> dict[str, Any]:
-    """Return the statistics of the allocator as nested dictionaries: empty."""
-    return {}
-
-
 def memory_snapshot(mempool_id: tuple[int, int] | None = None) -> list[dict[str, Any]]:
     """Return the allocator's blocks: none."""
     return []
 
 
-def memory_allocated(device: DeviceLike = None) -> int:
-    """Return the bytes that tensors take: 0."""
-    return 0
-
-
-def max_memory_allocated(device: DeviceLike = None) -> int:
-    """Return the most bytes that tensors took: 0."""
-    return 0
-
-
-def memory_reserved(device: DeviceLike = None) -> int:
-    """Return the bytes that the allocator holds: 0."""
-    return 0
-
-
-def max_memory_reserved(device: DeviceLike = None) -> int:
-    """Return the most bytes that the allocator held: 0."""
-    return 0
-
-
-def reset_accumulated_memory_stats(device: DeviceLike = None) -> None:
-    """Reset counters; raises, there are none."""
-    no_binding("_xpu_resetAccumulatedMemoryStats")
-
-
-def reset_peak_memory_stats(device: DeviceLike = None) -> None:
-    """Reset peaks; raises, there are none."""
-    no_binding("_xpu_resetPeakMemoryStats")
-
-
-def mem_get_info(device: DeviceLike = None) -> tuple[int, int]:
-    """Return free and total bytes of a device; raises, there is none."""
-    _lazy.refuse()
-
-
 @contextmanager
 def use_mem_pool(pool: MemPool, device: DeviceLike = None) -> Iterator[None]:
     """Context manager that allocates from ``pool``; raises on entry."""
-    _lazy.refuse()
+    refuse()
     yield
 
 
+own_copies(globals(), "xpu")
 adopt(globals())

@@ -3,15 +3,41 @@
 Queries answer that there is none, seeding is remembered for nobody, and everything that needs the device raises. The
 texts and types are those of torch's CPU build, also where they name a function that build lacks: programs that guard
 against its absence guard against exactly these.
+
+The functions that all such accelerators have are written once, in the modules beside this one. `own_copies` gives each
+accelerator's module functions of its own: programs see `torch.cuda.memory_stats` and `torch.xpu.memory_stats`.
 """
 
 import ctypes
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Literal, NoReturn
 
 from mindtorch_storage.device import device as Device
 
 DeviceLike = Device | str | int | None
+
+KIND: Any = object()
+"""Stands in a signature for the type of the accelerator that the function is copied for."""
+
+
+def own_copies(namespace: dict[str, Any], kind: str) -> None:
+    """Replace the functions that a module (pass ``globals()``) took from beside this one by copies that belong to it.
+
+    A copy reads the names of that module, `refuse` and `_kind` above all, and of its own for what is not there.
+    """
+    namespace["_kind"] = kind
+    for name, given in list(namespace.items()):
+        if not isinstance(given, FunctionType) or not given.__module__.startswith(f"{__name__}."):
+            continue
+        defaults = tuple(kind if value is KIND else value for value in given.__defaults__ or ())
+        made = FunctionType(given.__code__, namespace, name, defaults or None, given.__closure__)
+        made.__annotations__, made.__doc__ = given.__annotations__, given.__doc__
+        made.__module__ = namespace["__name__"]
+        namespace[name] = made
+        for used in given.__code__.co_names:
+            if used in given.__globals__:
+                namespace.setdefault(used, given.__globals__[used])
 
 
 def no_binding(name: str) -> NoReturn:

@@ -1,0 +1,61 @@
+"""Initialisation, which always refuses, and whether there is anything to initialise."""
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from mindtorch._absent import SeedQueue
+
+_kind = "accelerator"
+queue = SeedQueue()
+
+
+def refuse() -> NoReturn:
+    """Raise that there is no such accelerator."""
+    raise AssertionError(f"Torch not compiled with {_kind.upper()} enabled")
+
+
+def init() -> None:
+    """Initialise the accelerator; raises, there is none."""
+    refuse()
+
+
+def is_available() -> bool:
+    """Return whether the accelerator can be used: False."""
+    return False
+
+
+def is_initialized() -> bool:
+    """Return whether the accelerator has been initialised: False."""
+    return False
+
+
+def device_count() -> int:
+    """Return the number of devices: 0."""
+    return 0
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Return whether the device computes in bfloat16: False."""
+    return False
+
+
+def is_tf32_supported() -> bool:
+    """Return whether the device computes in TF32: False."""
+    return False
+
+
+def _lazy_init() -> None:
+    refuse()
+
+
+def _lazy_call(callable: Callable[[], object], **kwargs: bool) -> None:
+    """Queue ``callable`` for the initialisation."""
+    queue.add(callable, seed_all=kwargs.get("seed_all", False), seed=kwargs.get("seed", False))
+
+
+def _is_compiled() -> bool:
+    return False
+
+
+def _is_in_bad_fork() -> bool:
+    return False
