@@ -171,8 +171,3 @@ def _intern(
         if key != full_key:
             _interned[key] = spec
     return spec
-
-
-def interned_count() -> int:
-    """How many entries the intern table holds now (for tests and diagnostics)."""
-    return len(_interned)

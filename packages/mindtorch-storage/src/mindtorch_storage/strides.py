@@ -203,7 +203,11 @@ def expanded_strides(shape: Shape, strides: Strides, target: Shape) -> tuple[int
     )
 
 
-def infer_shape(shape: Shape, numel: int) -> tuple[int, ...]:
+def _text(shape: Shape) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def infer_size(shape: Shape, numel: int) -> tuple[int, ...]:
     """Fill in the one -1 that `view` and `reshape` allow; RuntimeError with torch's texts when nothing fits."""
     known, unknown = 1, None
     for dim, extent in enumerate(shape):
@@ -212,7 +216,7 @@ def infer_shape(shape: Shape, numel: int) -> tuple[int, ...]:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = dim
         elif extent < 0:
-            raise RuntimeError(f"invalid shape dimension {extent} at index {dim} of shape {list(shape)}")
+            raise RuntimeError(f"invalid shape dimension {extent} at index {dim} of shape {_text(shape)}")
         else:
             known *= extent
     if numel == known or (unknown is not None and known > 0 and numel % known == 0):
@@ -220,11 +224,11 @@ def infer_shape(shape: Shape, numel: int) -> tuple[int, ...]:
             return tuple(shape)
         if known == 0:
             raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension "
+                f"cannot reshape tensor of 0 elements into shape {_text(shape)} because the unspecified dimension "
                 "size -1 can be any value and is ambiguous"
             )
         return (*shape[:unknown], numel // known, *shape[unknown + 1 :])
-    raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
+    raise RuntimeError(f"shape '{_text(shape)}' is invalid for input of size {numel}")
 
 
 def view_strides(shape: Shape, strides: Strides, new_shape: Shape) -> tuple[int, ...] | None:

@@ -111,7 +111,7 @@ def test_view_strides() -> None:
 
 
 def view(tensor: Any, target: list[int]) -> tuple[int, ...]:
-    shape = strides.infer_shape(target, tensor.numel())
+    shape = strides.infer_size(target, tensor.numel())
     found = strides.view_strides(tuple(tensor.shape), tensor.stride(), shape)
     if found is None:
         raise RuntimeError(
@@ -123,9 +123,9 @@ def view(tensor: Any, target: list[int]) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("target", [[-1, -1], [-2, 3], [0, -1], [5], [2, -1], [], [-1, 0], [7, -1]])
 @pytest.mark.parametrize("shape", [[0, 3], [2, 3], []])
-def test_infer_shape_texts(shape: list[int], target: list[int]) -> None:
+def test_infer_size_texts(shape: list[int], target: list[int]) -> None:
     assert_same(
-        lambda: strides.infer_shape(target, strides.numel(shape)), lambda: tuple(torch.empty(shape).view(target).shape)
+        lambda: strides.infer_size(target, strides.numel(shape)), lambda: tuple(torch.empty(shape).view(target).shape)
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import int64
-from mindtorch_storage.strides import has_internal_overlap, memory_span
+from mindtorch_storage.strides import has_internal_overlap, infer_size, memory_span
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
-from ..meta.checks import check, infer_size, shape_text, wrap_dim
+from ..meta.checks import check, shape_text, wrap_dim
 from ..typing import Tensor
 from .view import unlinked
 

@@ -10,11 +10,11 @@ from typing import Any
 from mindtorch_storage.dtype import bool as _BOOL
 from mindtorch_storage.layout import contiguous_format as _CONTIGUOUS
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import broadcast_shapes, view_strides
+from mindtorch_storage.strides import broadcast_shapes, infer_size, view_strides
 
 from ..call import aten
 from ..deprecations import warn_of
-from ..meta.checks import check, infer_size, shape_text, wrap_dim
+from ..meta.checks import check, shape_text, wrap_dim
 from ..override.interception import intercepted
 from ..state import state
 from ..typing import Tensor

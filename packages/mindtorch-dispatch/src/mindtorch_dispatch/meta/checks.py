@@ -81,30 +81,6 @@ def shape_text(shape: Sequence[int]) -> str:
     return "[" + ", ".join(str(extent) for extent in shape) + "]"
 
 
-def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
-    """Return `shape` with its -1 filled in for `numel` elements; torch's errors when it cannot be."""
-    known, unknown = 1, None
-    for index, extent in enumerate(shape):
-        if extent == -1:
-            if unknown is not None:
-                raise RuntimeError("only one dimension can be inferred")
-            unknown = index
-        elif extent < 0:
-            raise RuntimeError(f"invalid shape dimension {extent} at index {index} of shape {shape_text(shape)}")
-        else:
-            known *= extent
-    if known == numel or (unknown is not None and known > 0 and numel % known == 0):
-        if unknown is None:
-            return tuple(shape)
-        if known == 0:
-            raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {shape_text(shape)} because the unspecified dimension "
-                f"size -1 can be any value and is ambiguous"
-            )
-        return (*shape[:unknown], numel // known, *shape[unknown + 1 :])
-    raise RuntimeError(f"shape '{shape_text(shape)}' is invalid for input of size {numel}")
-
-
 def check_real(value: object) -> None:
     """Raise torch's error for a complex number where a double is read from a Scalar."""
     check(

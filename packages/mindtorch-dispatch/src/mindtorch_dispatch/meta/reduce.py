@@ -35,11 +35,6 @@ def bool_result(dtype: Dtype) -> Dtype:
     return dtype if dtype.name == "uint8" else bool_dtype
 
 
-def long_result(dtype: Dtype) -> Dtype:
-    """int64: positions."""
-    return int64
-
-
 def reduced(self: Spec, dims: tuple[int, ...], keepdim: bool, dtype: Dtype) -> Spec:
     """Return the spec of `self` without `dims`."""
     return Spec.of(dtype, self.device, reduced_shape(self.shape, dims, keepdim))

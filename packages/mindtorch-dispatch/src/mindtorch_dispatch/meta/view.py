@@ -7,11 +7,11 @@ from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.strides import check_fits, memory_span, view_strides
+from mindtorch_storage.strides import check_fits, infer_size, memory_span, view_strides
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..typing import Tensor
-from .checks import check, infer_size, shape_text, wrap_dim
+from .checks import check, shape_text, wrap_dim
 from .rule import Start, View, meta_rule
 
 view_rule = meta_rule(view=True)

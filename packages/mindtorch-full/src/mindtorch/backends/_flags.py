@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import Any
 
 _frozen = False
-_bracketed = 0
 
 
 def disable_global_flags() -> None:

@@ -193,8 +193,6 @@ PRIMS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-_OF_LISTS = frozenset(("len", "slice", "index", "copy", "clear", "count", "add"))
-"""What is done to a list of tensors, and not to its tensors."""
 _REFUSED = frozenset((("aten", "from_file"), ("aten", "save")))
 """Operators that reach files: code of an archive computes."""
 

@@ -353,5 +353,4 @@ def _described(name: str, arguments: Sequence[Any]) -> str:
     return ", ".join(f"{label}={shown(value)}" for label, value in zip(labels, arguments, strict=False))
 
 
-Adapter = Callable[..., Sequence[Any]]
 __all__ = ["MissingOperatorError", "kind_of", "launch", "launches", "np", "operator_of"]

@@ -8,7 +8,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from mindtorch_testing.hostile.pickles import encode, pickled
+from mindtorch_testing.hostile.pickles import pickled
 
 MAGIC = 0x1950A86A20F9469CFC6C
 VALUES = struct.pack("<16f", *range(16))
@@ -99,8 +99,3 @@ def legacy(
     for place, other in (parts or {}).items():
         pickles[place] = other
     return b"".join(pickles) + b"".join(struct.pack("<q", count) + content for count, content in kept.values())
-
-
-def with_views(value: Any) -> bytes:
-    """The pickle of a value whose storages are those of the older format, which end with a view."""
-    return pickled(value).replace(b"tQ", b"NtQ") if value is not None else encode(value)

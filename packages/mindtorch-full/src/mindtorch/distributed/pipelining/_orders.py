@@ -87,14 +87,6 @@ def ranks_of_stages(ranks: int, stages: int, style: str = "loop") -> dict[int, i
     }
 
 
-def stages_of_ranks(ranks: int, stages: int, style: str = "loop") -> dict[int, list[int]]:
-    """Return each rank's stages, lowest first."""
-    found: dict[int, list[int]] = {}
-    for stage, rank in ranks_of_stages(ranks, stages, style).items():
-        found.setdefault(rank, []).append(stage)
-    return found
-
-
 def breadth_first(rank: int, ranks: int, chunks: int, parts: int) -> Order:
     """All parts forward by the first stage of the rank, then by its next; backward the other way round."""
     stages = range(rank, ranks * chunks, ranks)
