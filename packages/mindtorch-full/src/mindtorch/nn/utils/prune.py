@@ -46,18 +46,32 @@ class _Amount(BasePruningMethod):
         return _compute_nparams_toprune(self.amount, size)
 
 
-class RandomUnstructured(_Amount):
-    """Prunes entries at random."""
+class _Unstructured(_Amount):
+    """Prunes single entries: those that come first by their scores."""
 
     PRUNING_TYPE = "unstructured"
+    _largest: bool
+
+    def _scores(self, t: Tensor) -> Tensor:
+        raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return ``default_mask`` with zeros at random places."""
+        """Return ``default_mask`` with zeros where this method prunes."""
         count = self._count(t.nelement())
         mask = default_mask.clone(memory_format=mindtorch.contiguous_format)
         if count != 0:
-            mask.view(-1)[mindtorch.topk(mindtorch.rand_like(t).view(-1), k=count).indices] = 0
+            first = mindtorch.topk(self._scores(t).view(-1), k=count, largest=self._largest)
+            mask.view(-1)[first.indices] = 0
         return mask
+
+
+class RandomUnstructured(_Unstructured):
+    """Prunes entries at random."""
+
+    _largest = True
+
+    def _scores(self, t: Tensor) -> Tensor:
+        return mindtorch.rand_like(t)
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: Any) -> Any:  # type: ignore[override]
@@ -65,18 +79,13 @@ class RandomUnstructured(_Amount):
         return super().apply(module, name, amount=amount)
 
 
-class L1Unstructured(_Amount):
+class L1Unstructured(_Unstructured):
     """Prunes the entries of the smallest absolute values."""
 
-    PRUNING_TYPE = "unstructured"
+    _largest = False
 
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return ``default_mask`` with zeros where ``t`` is smallest."""
-        count = self._count(t.nelement())
-        mask = default_mask.clone(memory_format=mindtorch.contiguous_format)
-        if count != 0:
-            mask.view(-1)[mindtorch.topk(mindtorch.abs(t).view(-1), k=count, largest=False).indices] = 0
-        return mask
+    def _scores(self, t: Tensor) -> Tensor:
+        return mindtorch.abs(t)
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: Any, importance_scores: Tensor | None = None) -> Any:  # type: ignore[override]
