@@ -148,9 +148,18 @@ int find_thread_values(ThreadValue& known, uint64_t thread, PyObject* local) {
     return 0;
 }
 
+// That this thread holds Python's lock need not be asked again.
+inline PyThreadState* this_thread() {
+#if PY_VERSION_HEX >= 0x030D0000
+    return PyThreadState_GetUnchecked();
+#else
+    return _PyThreadState_UncheckedGet();
+#endif
+}
+
 // The value of that name, `otherwise` (the class's) until the thread sets one; borrowed, null with an error set.
 inline PyObject* thread_value(ThreadValue& known, PyObject* local, PyObject* name, PyObject* otherwise) {
-    const uint64_t thread = PyThreadState_Get()->id;  // never given twice
+    const uint64_t thread = this_thread()->id;  // never given twice
     if (known.thread != thread && find_thread_values(known, thread, local) < 0) return nullptr;
 #ifdef MINDTORCH_DICT_VERSIONS
     const uint64_t version = reinterpret_cast<PyDictObject*>(known.values)->ma_version_tag;
@@ -220,7 +229,7 @@ size_t Lookup::hash_of(PyObject* mode, const Given& given) const {
         }
         hash = mixed(hash, part);
     }
-    return mixed(hash, static_cast<size_t>(named));
+    return named == 0 ? hash : mixed(hash, static_cast<size_t>(named));
 }
 
 // As `matches`, of a key that begins with a row, the mode and the names.

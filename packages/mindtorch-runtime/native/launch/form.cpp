@@ -194,14 +194,11 @@ PyMethodDef form_methods[] = {
 };
 
 PyTypeObject make_form_type() {
-    PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-    type.tp_name = "mindtorch_runtime._native.Form";
-    type.tp_doc = "Form(launches, row, name, sources, resolve): a row's kernel for C, one of the vendor's operators.";
-    type.tp_basicsize = sizeof(Form);
-    type.tp_flags = Py_TPFLAGS_DEFAULT;
+    PyTypeObject type = object_type<Form>(
+        "mindtorch_runtime._native.Form",
+        "Form(launches, row, name, sources, resolve): a row's kernel for C, one of the vendor's operators.",
+        form_dealloc, form_methods);
     type.tp_new = entry<form_new>;
-    type.tp_dealloc = form_dealloc;
-    type.tp_methods = form_methods;
     return type;
 }
 

@@ -110,4 +110,17 @@ extern PyTypeObject LaunchesType;
 extern PyTypeObject OperatorType;
 extern PyTypeObject FormType;
 
+// A type of objects that Python makes and frees, without references that could make a circle.
+template <typename Object>
+PyTypeObject object_type(const char* name, const char* doc, destructor dealloc, PyMethodDef* methods) {
+    PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+    type.tp_name = name;
+    type.tp_doc = doc;
+    type.tp_basicsize = sizeof(Object);
+    type.tp_flags = Py_TPFLAGS_DEFAULT;
+    type.tp_dealloc = dealloc;
+    type.tp_methods = methods;
+    return type;
+}
+
 }  // namespace mindtorch

@@ -251,14 +251,10 @@ PyMethodDef operator_methods[] = {
 };
 
 PyTypeObject make_operator_type() {
-    PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-    type.tp_name = "mindtorch_runtime._native.Operator";
-    type.tp_doc = "One of a vendor's operators, and what was planned of it.";
-    type.tp_basicsize = sizeof(Operator);
-    type.tp_flags = Py_TPFLAGS_DEFAULT;
+    PyTypeObject type = object_type<Operator>("mindtorch_runtime._native.Operator",
+                                              "One of a vendor's operators, and what was planned of it.",
+                                              operator_dealloc, operator_methods);
     type.tp_call = entry<operator_call>;
-    type.tp_dealloc = operator_dealloc;
-    type.tp_methods = operator_methods;
     return type;
 }
 
@@ -380,14 +376,10 @@ void launches_dealloc(PyObject* self) {
 }
 
 PyTypeObject make_launches_type() {
-    PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-    type.tp_name = "mindtorch_runtime._native.Launches";
-    type.tp_doc = "The launches of a backend whose vendor computes in two phases.";
-    type.tp_basicsize = sizeof(Launches);
-    type.tp_flags = Py_TPFLAGS_DEFAULT;
+    PyTypeObject type = object_type<Launches>("mindtorch_runtime._native.Launches",
+                                              "The launches of a backend whose vendor computes in two phases.",
+                                              launches_dealloc, launches_methods);
     type.tp_new = entry<launches_new>;
-    type.tp_dealloc = launches_dealloc;
-    type.tp_methods = launches_methods;
     return type;
 }
 
