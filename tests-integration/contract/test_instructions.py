@@ -7,9 +7,9 @@ import instructions
 BOARD = {"one": {"add": 1000, "view": 2000}}
 
 
-def test_a_board_allows_three_percent_in_its_own_environment():
-    assert instructions.compare({"add": 1030, "view": 1000}, BOARD, "one")[1]
-    lines, fine = instructions.compare({"add": 1031, "view": 2000}, BOARD, "one")
+def test_a_board_allows_two_percent_in_its_own_environment():
+    assert instructions.compare({"add": 1020, "view": 1000}, BOARD, "one")[1]
+    lines, fine = instructions.compare({"add": 1021, "view": 2000}, BOARD, "one")
     assert not fine
     assert "too many" in lines[0]
     assert "as before" in lines[1]
