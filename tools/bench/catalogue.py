@@ -209,6 +209,7 @@ _ELEMENTS = {
     "sin_double": _element("sin of float64, 512 × 1024"),
     "erf_double": _element("erf of float64, 512 × 1024"),
     "sigmoid_double": _element("sigmoid of float64, 512 × 1024"),
+    "special_functions": _element("erfc, erfinv, logit, hypot, elu and leaky_relu, 1024 × 1024"),
     "linspace": _element("linspace of 524,288"),
     "add_bfloat16": _element("add of bfloat16, 1024 × 1024"),
     "add_float16": _element("add of float16, 1024 × 1024"),
@@ -312,6 +313,8 @@ _NETS = {
     "resnet_train": _net("ResNet-18 training step, batch 4 of 224 × 224, SGD with momentum", 0.85),
     "resnet_forward": _net("ResNet-18 forward, batch 4 of 224 × 224"),
     "sample_gradients": _net("gradients of 64 samples by vmap, MLP 32-64-10", 0.6, seconds=0.2),
+    "hessian": _net("hessian of a function of 16 numbers", seconds=0.2),
+    "jvp": _net("jvp of MLP 32-64-10, 64 samples", seconds=0.2),
 }
 
 _USERS = {

@@ -111,6 +111,18 @@ def sigmoid_double() -> Step:
     return lambda: x.sigmoid()
 
 
+def special_functions() -> Step:
+    """float32, and float64 for what is cheap."""
+    x, y = torch.rand(SQUARE) * 1.8 - 0.9, torch.randn(SQUARE)
+    wide = y.double()
+
+    def step() -> tuple[torch.Tensor, ...]:
+        normal = torch.erfc(x), torch.erfinv(x), torch.logit(x.abs())
+        return *normal, torch.hypot(x, y), torch.nn.functional.elu(y), torch.nn.functional.leaky_relu(wide)
+
+    return step
+
+
 def linspace() -> Step:
     """float32."""
     return lambda: torch.linspace(0, 1, 524288)

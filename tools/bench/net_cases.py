@@ -6,6 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.func import functional_call, grad, vmap
+from torch.func import hessian as hessian_of
+from torch.func import jvp as pushed
 
 Step = Callable[[], object]
 
@@ -77,3 +79,23 @@ def sample_gradients() -> Step:
 
     each = vmap(grad(loss), (None, 0, 0))
     return lambda: each(weights, inputs, labels)
+
+
+def hessian() -> Step:
+    """Forward over reverse."""
+    x = torch.randn(16)
+    second = hessian_of(lambda one: (one.sin() * one.exp()).sum())
+    return lambda: second(x)
+
+
+def jvp() -> Step:
+    """A loss of a small perceptron along a direction of its weights."""
+    model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 10))
+    weights = {name: value.detach() for name, value in model.named_parameters()}
+    direction = {name: torch.randn_like(value) for name, value in weights.items()}
+    inputs, labels = torch.randn(64, 32), torch.randn(64, 10)
+
+    def loss(weights: dict[str, torch.Tensor]) -> torch.Tensor:
+        return F.mse_loss(functional_call(model, weights, (inputs,)), labels)
+
+    return lambda: pushed(loss, (weights,), (direction,))
