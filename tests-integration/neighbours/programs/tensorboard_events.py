@@ -13,6 +13,7 @@ from google.protobuf.json_format import MessageToDict
 from PIL import Image
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 from torch.utils.tensorboard import SummaryWriter
 
@@ -97,6 +98,87 @@ def refused(writer):
     return texts, printed.getvalue()
 
 
+class Branches(torch.nn.Module):
+    """Modules in modules, one that is reached past its parent, members of its own, several outputs and dead ends."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2)
+        self.body = torch.nn.Sequential(
+            torch.nn.Sequential(torch.nn.Linear(8, 6)), torch.nn.ReLU(), torch.nn.Linear(6, 4)
+        )
+        self.scale = torch.nn.Parameter(torch.ones(4))
+        self.loose = torch.ones(4)
+
+    def forward(self, pictures, unused, shift):
+        hidden = torch.max_pool2d(torch.relu(self.norm(self.conv(pictures))), 2)
+        hidden = self.body(hidden.flatten(1)) * self.scale
+        hidden.sin()
+        parts = self.body[0][0](torch.cat([hidden, hidden + shift], 1)).chunk(3, -1)
+        written = parts[0].clone()
+        written.mul_(2).add_(self.loose[:2])
+        return written, (parts[1].max(0)[0], hidden.softmax(-1))
+
+
+class Loops(torch.nn.Module):
+    def forward(self, x, kind):
+        return {"sum": x + 1} if kind.ndim == 0 else [x * 2, x] if kind.ndim == 1 else 3
+
+
+def graphs(writer):
+    model = Branches()
+    writer.add_graph(model, (torch.rand(2, 1, 6, 6), torch.ones(1), torch.rand(4)))
+    assert model.training
+    assert not model._forward_hooks
+    assert not model.conv._forward_pre_hooks
+    writer.add_graph(torch.nn.Linear(2, 3), torch.ones(1, 2))
+    writer.add_graph(Loops(), [torch.ones(2), torch.ones(1)])
+    writer.add_graph(Loops(), [torch.ones(2), torch.tensor(1.0)], use_strict_trace=False)
+    texts, printed = [], io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for model, given in (
+            (Loops(), (torch.ones(2), torch.tensor(1.0))),
+            (Loops(), (torch.ones(2), torch.ones(1, 1))),
+            (Loops(), (1, 2.0)),
+            (torch.nn.Linear(2, 3), torch.ones(1, 5)),
+        ):
+            try:
+                writer.add_graph(model, given)
+            except RuntimeError as error:
+                texts.append(str(error))
+    return texts, printed.getvalue()
+
+
+def drawn(data):
+    """Return the operators of a graph: scope, kind, shape, and what they are given, by scope and kind.
+
+    Numbers, and what makes them of sizes, are left out, and so are the numbers in names; torch records convolutions by
+    an operator of their own.
+    """
+    numbers = ("prim::Constant", "prim::NumToTensor", "aten::size", "aten::Int")
+    nodes = {node.name: node for node in GraphDef.FromString(data).node}
+    kinds = {"aten::_convolution": "convolution", "aten::conv2d": "convolution"}
+
+    def shown(node):
+        name = node.name.split(".")[0] if node.name.startswith("input/") else node.name.rpartition("/")[0]
+        return [name, kinds.get(node.op, node.op)]
+
+    rows = []
+    for node in nodes.values():
+        if node.op in numbers or is_numbers(node, nodes, numbers):
+            continue
+        given = [nodes[name] for name in node.input if name in nodes]
+        given = [shown(one) for one in given if one.op not in numbers and not is_numbers(one, nodes, numbers)]
+        shapes = [[size.size for size in shape.dim] for shape in node.attr["_output_shapes"].list.shape]
+        rows.append([*shown(node), shapes, given])
+    members = [row for row in rows if row[1] == "prim::GetAttr"]  # read again in every call, in torch
+    return [sorted(row for row in rows if row not in members), sorted({row[0] for row in members})]
+
+
+def is_numbers(node, nodes, numbers):
+    return node.op == "prim::ListConstruct" and all(nodes[name].op in numbers for name in node.input)
+
+
 def decoded(value):
     """Return what a summary shows: pixels and samples where the encoding may differ."""
     if value.image.encoded_image_string:
@@ -116,6 +198,7 @@ def main():
         with SummaryWriter(folder, purge_step=2, filename_suffix=".end") as writer:
             numbers(writer)
             media(writer)
+            drawings = graphs(writer)
             texts, printed = refused(writer)
         writer.add_text("reopened", "after close", 9)
         writer.close()
@@ -127,13 +210,16 @@ def main():
                 for raw in RawEventFileLoader(str(path)).Load():
                     event = Event.FromString(raw)
                     values = [decoded(value) for value in event.summary.value]
+                    if event.graph_def:
+                        values.append(drawn(event.graph_def))
+                        event.ClearField("graph_def")
                     event.ClearField("wall_time")
                     event.ClearField("summary")
                     kept.append([MessageToDict(event), values])
             elif path.is_file():
                 png = path.suffix == ".png"
                 found[name] = list(Image.open(path).tobytes()) if png else path.read_text()
-    print(json.dumps({"found": found, "texts": texts, "printed": printed}))
+    print(json.dumps({"found": found, "texts": texts, "printed": printed, "drawings": drawings}))
 
 
 main()

@@ -198,6 +198,8 @@ def pushforward(call: Callable[..., Any], values: Sequence[Any]) -> tuple[Any, l
     if recording and any(isinstance(v, TensorBase) and v._sig.requires_grad for v in _leaves(values)):
         _give_saved(inputs, outputs, found)
         return result, found
+    if recording and any(tangent._sig.requires_grad for tangent in inputs.tangents):
+        return _without_history(result), found
     return _without_history(result), _without_history(found)
 
 
@@ -372,8 +374,11 @@ def _write(row: OpRow, values: list[Any]) -> Any:
 
     before = tangent_of(target)
     if before is not None:
+        # The write changes the target and its tangent; what the gradients of the new tangent need are those before it.
         with mode_set(forward_ad=False):
-            before = aten.clone(before)
+            before, held = aten.clone(before), aten.clone(target)
+        attach(held, before)
+        values = [held if value is target else value for value in values]
 
     def on_copy(first: Tensor, *rest: object) -> Any:
         return _call(row, [aten.clone(first), *rest])

@@ -326,6 +326,62 @@ def comparisons_in_place_have_zero_gradients(T):
 
 
 @scenarios
+def gradients_of_tangents_that_require_them(T):
+    fw = T.autograd.forward_ad
+    functional = T.nn.functional
+    functions = (
+        lambda x: x.exp(),
+        lambda x: x.t()[1:] * 2,
+        lambda x: x @ x.t(),
+        lambda x: functional.softmax(x, 1),
+        lambda x: x.max(1)[0],
+        lambda x: T.cat([x, x.sin()]),
+        lambda x: x.clone().mul_(x).sin_(),
+    )
+    seen = []
+    for number, function in enumerate(functions):
+        for recorded in (False, True):
+            if recorded and number in (1, 3, 4):  # torch gives zeros, an error and zeros
+                continue
+            x = T.linspace(-1, 2, 6).reshape(2, 3).requires_grad_(recorded)
+            t = T.linspace(1, 3, 6).reshape(2, 3).requires_grad_()
+            with fw.dual_level():
+                made = fw.unpack_dual(function(fw.make_dual(x, t)))
+            seen.append((made.primal.requires_grad, made.tangent.requires_grad))
+            seen.append(T.autograd.grad(made.tangent.square().sum(), [x, t] if recorded else [t]))
+    return seen
+
+
+@scenarios
+def gradients_of_tangents_after_writes(T):
+    fw = T.autograd.forward_ad
+    x, t, seen = T.linspace(-1, 2, 4).requires_grad_(), T.linspace(1, 3, 4), []
+    for write in (
+        lambda dual: dual.clone().mul_(dual),
+        lambda dual: dual.clone().sin_().mul_(3).cos_(),
+        lambda dual: dual.clone().add_(dual.sin(), alpha=2).pow_(2),
+    ):
+        with fw.dual_level():
+            tangent = fw.unpack_dual(write(fw.make_dual(x, t))).tangent
+        seen.append((tangent, T.autograd.grad(tangent.square().sum(), x)))
+    return seen
+
+
+@scenarios
+def random_numbers_that_the_checks_draw(T):
+    x = T.linspace(0.1, 0.9, 4, dtype=T.float64).requires_grad_()
+    z = (x.detach() + 0.3j).requires_grad_()
+    seen = []
+    for fast in (False, True):
+        for point in (x, z):
+            for non_contiguous in (False, True):
+                T.manual_seed(3)
+                T.autograd.gradgradcheck(T.sin, (point,), gen_non_contig_grad_outputs=non_contiguous, fast_mode=fast)
+                seen.append(T.rand(2))
+    return seen
+
+
+@scenarios
 def batched_tangents_through_views(T):
     fw = T.autograd.forward_ad
     x, t = T.arange(6.0).reshape(2, 3), T.arange(12.0).reshape(2, 2, 3)

@@ -390,10 +390,11 @@ def _track_as(values: Any, models: Any) -> None:
 
 
 def _weight(output: Any, non_contiguous: bool) -> Any:
-    made = aten.randn_like(output.detach())
-    if non_contiguous:
-        made = aten.stack([made, made], -1).select(-1, 0)
-    return made.requires_grad_(True)
+    """Return a gradient between -1 and 1; as many numbers are drawn as torch draws, so that those after it are torch's."""
+    dtype = output.dtype if output.dtype.is_floating_point or output.dtype.is_complex else float64
+    return torch.testing.make_tensor(
+        output.shape, dtype=dtype, device=output.device, low=-1, high=1, requires_grad=True, noncontiguous=non_contiguous,
+    )  # fmt: skip
 
 
 adopt(globals())

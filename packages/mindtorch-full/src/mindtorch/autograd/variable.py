@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import warnings
 from typing import Any, NoReturn
 
 from mindtorch_storage.tensor_base import TensorBase
@@ -29,8 +31,20 @@ class Variable(metaclass=_VariableMeta):
     __module__ = "torch.autograd.variable"
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
-        """Return `data` as a leaf."""
-        made = Tensor() if data is None else data.detach()
+        """Return `data` as a leaf; `volatile` has had no effect since `torch.no_grad()` took its place."""
+        if operator.index(volatile):
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+            if requires_grad:
+                raise ValueError("Variable can't be volatile and require_grad at the same time!")
+        if data is not None and not isinstance(data, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        made: Any = Tensor() if data is None else data.detach()
+        if requires_grad and not (made.dtype.is_floating_point or made.dtype.is_complex):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         return made.requires_grad_(requires_grad)
 
 

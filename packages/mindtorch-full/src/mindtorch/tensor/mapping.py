@@ -49,7 +49,19 @@ class MappingMixin(TensorBase):
 
     __slots__ = ()
 
-    volatile = property(lambda self: False, doc="Always False: `torch.no_grad()` took its place.")
+    @property
+    def volatile(self) -> bool:
+        """Always False: `torch.no_grad()` took its place."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        return False
+
+    @volatile.setter
+    def volatile(self, value: object) -> None:
+        warnings.warn(
+            "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+            UserWarning,
+            stacklevel=2,
+        )
 
     def _filled_by(self: Any, name: str, function: Callable[..., Any], *others: Any) -> Any:
         if self.device.type == "meta":

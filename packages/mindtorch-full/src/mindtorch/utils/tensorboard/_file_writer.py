@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.event_pb2 import Event, TaggedRunMetadata
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 __all__ = ["FileWriter"]
@@ -21,6 +21,13 @@ class FileWriter:
         """Return the folder."""
         logdir: str = self.event_writer.get_logdir()
         return logdir
+
+    def add_graph(self, graph_profile: Any, walltime: float | None = None) -> None:
+        """Add a graph and the metadata of its run."""
+        graph, metadata = graph_profile
+        self.add_event(Event(graph_def=graph.SerializeToString()), None, walltime)
+        tagged = TaggedRunMetadata(tag="step1", run_metadata=metadata.SerializeToString())
+        self.add_event(Event(tagged_run_metadata=tagged), None, walltime)
 
     def add_event(self, event: Any, step: int | None = None, walltime: float | None = None) -> None:
         """Add an event, of now when no time is given."""

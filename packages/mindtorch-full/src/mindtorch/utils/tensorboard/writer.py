@@ -19,6 +19,7 @@ from . import summary as summaries
 from ._convert_np import make_np
 from ._embedding import get_embedding_info, make_mat, make_sprite, make_tsv, write_pbtxt
 from ._file_writer import FileWriter
+from ._pytorch_graph import graph
 from ._utils import figure_to_image
 
 __all__ = ["FileWriter", "SummaryWriter"]
@@ -258,11 +259,16 @@ class SummaryWriter:
 
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
-    ) -> NoReturn:
-        """Raise NotImplementedError: the graph is TorchScript's."""
-        raise NotImplementedError(
-            "SummaryWriter.add_graph: the graph of a model is traced with TorchScript, which MindTorch does not have"
-        )
+    ) -> None:
+        """Log what one run of the model in evaluation calls, by the modules that call it.
+
+        Args:
+            model: the model.
+            input_to_model: its input, or several in a tuple.
+            verbose: print the graph.
+            use_strict_trace: a dict as the output is an error.
+        """
+        self._get_file_writer().add_graph(graph(model, input_to_model, verbose, use_strict_trace))
 
     @staticmethod
     def _encode(rawstr: str) -> str:
