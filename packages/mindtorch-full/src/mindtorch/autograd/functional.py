@@ -248,3 +248,23 @@ def _transposed_product(jac: Any, inputs: Any, v: Any, create_graph: bool, stric
     checks.requires_grad(double, "hessian", strict)
     found = _gradients(double, dummies, v, create_graph)
     return checks.filled(found, inputs, strict, create_graph, "double_back_trick")
+
+
+def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> Any:
+    """Return whether a value was a tuple, and it as one; without names it alone, unchecked."""
+    if arg_name is None and fn_name is None:
+        return inp if isinstance(inp, tuple) else (inp,)
+    return checks.as_tuple(inp, str(arg_name), str(fn_name))
+
+
+def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
+    """Return the first of a tuple where what it was made of was no tuple; with two answers the same of tuples of tuples."""
+    if isinstance(to_unpack, tuple):
+        outer, inner = to_unpack
+        values = res if inner else tuple(one[0] for one in res)
+        return values if outer else values[0]
+    return res if to_unpack else res[0]
+
+
+_grad_preprocess = _prepared
+_grad_postprocess = _finished

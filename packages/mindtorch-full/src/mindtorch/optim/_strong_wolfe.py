@@ -133,3 +133,27 @@ def strong_wolfe(
         bracket[low] = _keep(current)
     best = bracket[low]
     return best.f, best.g, best.t, search.evaluations
+
+
+def _strong_wolfe(
+    obj_func: Callable[..., Any],
+    x: Any,
+    t: Any,
+    d: Any,
+    f: float,
+    g: Any,
+    gtd: Any,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[float, Any, Any, int]:
+    """Return what `strong_wolfe` does; libraries import it from `torch.optim.lbfgs` and name its arguments."""
+    return strong_wolfe(obj_func, x, t, d, f, g, gtd, c1, c2, tolerance_change, max_ls)
+
+
+def _cubic_interpolate(
+    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: tuple[Any, Any] | None = None
+) -> Any:
+    """Return the minimiser of the cubic through two points with their losses and slopes; see `cubic_minimum`."""
+    return cubic_minimum(Point(x1, f1, None, g1), Point(x2, f2, None, g2), bounds)

@@ -8,6 +8,8 @@ from typing import Any
 import mindtorch as torch
 from mindtorch._naming import adopt
 
+from ._strong_wolfe import _cubic_interpolate as _cubic_interpolate
+from ._strong_wolfe import _strong_wolfe as _strong_wolfe
 from ._strong_wolfe import strong_wolfe
 from ._values import check_lr, check_not_negative, to_scalar
 from .optimizer import Optimizer
