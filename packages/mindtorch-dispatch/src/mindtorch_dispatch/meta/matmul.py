@@ -114,6 +114,17 @@ def check_expands(self: Spec, shape: tuple[int, ...]) -> None:
         expand(self, shape)
 
 
+def _check_same_dtypes(self: Spec, mat1: Spec, mat2: Spec) -> None:
+    """Raise torch's error unless the sum and both matrices have one dtype; the sum is looked at first."""
+    for name, spec in (("self", self), ("mat1", mat1)):
+        check(
+            spec.dtype is mat2.dtype,
+            lambda name=name, spec=spec: (
+                f"{name} and mat2 must have the same dtype, but got {spec.dtype.scalar_name} and {mat2.dtype.scalar_name}"
+            ),
+        )
+
+
 @summing_rule
 def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Scalar = 1, alpha: Scalar = 1) -> Spec:
     """`addmm`: beta * self + alpha * (mat1 @ mat2)."""
@@ -121,13 +132,7 @@ def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Scalar = 1, alpha: Scalar = 
         check(spec.ndim == 2, lambda name=name, spec=spec: f"{name} must be a matrix, got {spec.ndim}-D tensor")
     check_inner(mat1, mat2)
     shape = (mat1.shape[0], mat2.shape[1])
-    check(
-        self.dtype is mat2.dtype and mat1.dtype is mat2.dtype,
-        lambda: (
-            f"self and mat2 must have the same dtype, but got {self.dtype.scalar_name} and "
-            f"{mat2.dtype.scalar_name if self.dtype is not mat2.dtype else mat1.dtype.scalar_name}"
-        ),
-    )
+    _check_same_dtypes(self, mat1, mat2)
     check_expands(self, shape)
     check_implemented(self.dtype, "addmm_impl_cpu_")
     return Spec.of(self.dtype, self.device, shape)
@@ -170,12 +175,7 @@ def addbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Scalar = 1, alpha: Scal
             f"{batch2.shape[2]})"
         ),
     )
-    check(
-        self.dtype is batch2.dtype,
-        lambda: (
-            f"self and mat2 must have the same dtype, but got {self.dtype.scalar_name} and {batch2.dtype.scalar_name}"
-        ),
-    )
+    _check_same_dtypes(self, batch1, batch2)
     check_implemented(self.dtype, "addmm_impl_cpu_")
     return Spec.of(self.dtype, self.device, shape)
 

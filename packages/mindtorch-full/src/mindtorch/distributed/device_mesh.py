@@ -95,7 +95,16 @@ class DeviceMesh:
         shown = ", ".join(f"{names[i]}={size}" if names else str(size) for i, size in enumerate(self.shape))
         if len(self.shape) == 1 and not names:
             shown += ","
-        return f"DeviceMesh(({shown}), {self.device_type!r}, stride={tuple(self.mesh.stride())})"
+        return f"DeviceMesh(({shown}), {self.device_type!r}, stride={self._strides()})"
+
+    def _strides(self) -> tuple[Any, ...]:
+        """Return how far a step along each dimension leads in the root's order; `()` along a dimension of one."""
+        places = {rank: index for index, rank in enumerate(self._get_root_mesh().mesh.flatten().tolist())}
+        found = []
+        for dim, size in enumerate(self.shape):
+            line = self.mesh.movedim(dim, -1).reshape(-1, size)[0].tolist()
+            found.append(places[line[1]] - places[line[0]] if size > 1 else ())
+        return tuple(found)
 
     def _key(self) -> Any:
         return (self.device_type, tuple(self.mesh.flatten().tolist()), self.shape, self.mesh_dim_names)
@@ -174,6 +183,28 @@ class DeviceMesh:
         flat = DeviceMesh(self.device_type, self.mesh.flatten(), mesh_dim_names=(name,), _groups=[group], _root=root)
         root._flattened[name] = flat
         return flat
+
+    @staticmethod
+    def _concatenate(device_mesh_list: list[DeviceMesh]) -> DeviceMesh:
+        """Return the mesh of all dimensions of several parts of one mesh, in which this process's other coordinates are fixed."""
+        root = device_mesh_list[0]._get_root_mesh()
+        if any(mesh._get_root_mesh() != root for mesh in device_mesh_list):
+            raise RuntimeError("Cannot concatenate DeviceMeshes derived from different device meshs")
+        names = tuple(name for mesh in device_mesh_list for name in mesh.mesh_dim_names or ())
+        if names == root.mesh_dim_names:
+            return root
+        steps = root.mesh.stride()
+        places = {rank: index for index, rank in enumerate(root.mesh.flatten().tolist())}
+        own = places[dist.get_rank()]
+        moves = [[places[rank] - own for rank in mesh.mesh.flatten().tolist()] for mesh in device_mesh_list]
+        taken = [sum(move) for move in itertools.product(*moves)]
+        if len(set(taken)) != len(taken) or not all(steps):
+            raise RuntimeError(f"Cannot concatenate overlapping meshes: {device_mesh_list}")
+        ranks = root.mesh.flatten()[torch.tensor([own + move for move in taken])]
+        shape = [size for mesh in device_mesh_list for size in mesh.shape]
+        groups = [group for mesh in device_mesh_list for group in mesh.get_all_groups()]
+        device = device_mesh_list[0].device_type
+        return DeviceMesh(device, ranks.view(shape), mesh_dim_names=names or None, _groups=groups, _root=root)
 
     def _dim(self, mesh_dim: int | str) -> int:
         if isinstance(mesh_dim, int):

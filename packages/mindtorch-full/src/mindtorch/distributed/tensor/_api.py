@@ -11,8 +11,8 @@ from mindtorch.autograd import Function
 from mindtorch.distributed.device_mesh import _mesh_resources
 from mindtorch.distributed.tensor._dispatch import dispatch
 from mindtorch.distributed.tensor._dtensor_spec import DTensorSpec
-from mindtorch.distributed.tensor._layout import Layout, chunk, normalize, redistribute_local
-from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
+from mindtorch.distributed.tensor._layout import Layout, chunk, cutting_order, normalize, redistribute_local
+from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _StridedShard
 from mindtorch.tensor.tensor import Tensor
 
 
@@ -179,7 +179,7 @@ class _FromLocal(Function):
         whole = list(local.shape)
         if shape is None:
             for mesh_dim, placement in enumerate(placements):
-                if isinstance(placement, Shard):
+                if isinstance(placement, (Shard, _StridedShard)):
                     whole[placement.dim] *= mesh.size(mesh_dim)
             stride = _strides_like(local, whole)
         return DTensor._wrap(local.view_as(local), mesh, placements, shape or whole, stride)
@@ -260,11 +260,12 @@ def distribute_tensor(
     local = tensor.detach()
     if local.device.type != mesh.device_type and local.device.type != "meta":
         local = local.to(mesh.device_type)
-    for mesh_dim, placement in enumerate(chosen):
+    for mesh_dim in cutting_order(chosen):
+        placement = chosen[mesh_dim]
         if src_data_rank is not None and local.device.type != "meta":
             local = local.contiguous().clone()
             dist.broadcast(local, group=mesh.get_group(mesh_dim), group_src=src_data_rank)
-        if isinstance(placement, Shard):
+        if isinstance(placement, (Shard, _StridedShard)):
             local = chunk(local, placement.dim, mesh, mesh_dim).clone()
         elif isinstance(placement, Partial):
             local = local / mesh.size(mesh_dim) if placement.reduce_op == "sum" else local

@@ -13,7 +13,7 @@ from mindtorch.distributed.tensor import _layer_rules as _layer_rules
 from mindtorch.distributed.tensor import _reduction_rules as _reduction_rules
 from mindtorch.distributed.tensor._layout import Layout, local_shape_and_offset, redistribute_local
 from mindtorch.distributed.tensor._rules import REGISTERED, RULES, Call, pointwise, replicate_all
-from mindtorch.distributed.tensor.placement_types import Partial, Replicate, Shard
+from mindtorch.distributed.tensor.placement_types import Partial, Replicate, Shard, _StridedShard
 from mindtorch.utils import _pytree
 
 _KNOWN_META = 4096
@@ -23,6 +23,9 @@ _ELEMENTWISE = frozenset(("copy_", "fill_", "zero_", "where", *_DRAWN.split(), *
 """Elementwise ops without the tag. Random numbers are drawn by each process for its part, as by torch on the processor."""
 _SAMPLES = {"native_group_norm": 3, "native_group_norm_backward": 5}
 """Ops that are told how many samples there are, and at which place among the arguments."""
+_UNORDERED = frozenset("sum mean prod amax amin any all linalg_vector_norm".split())
+"""Reductions to which the order of elements means nothing."""
+_Asking = Callable[[list[Any]], tuple[list[Any], Any]]
 _metas: dict[Any, Any] = {}
 OVERRIDES: dict[str, Callable[..., Any]] = {}
 """Ops that something else than their rules carries out for now, by name."""
@@ -66,11 +69,38 @@ def _plan(func: Any, name: str, args: Any, kwargs: Any, spread: list[Any], mesh:
     outs = []
     for mesh_dim in range(mesh.ndim):
         placements = [tensor._dtensor_spec.placements[mesh_dim] for tensor in spread]
-        needs, out = found(Call(name, args, kwargs, shapes, placements, mesh.size(mesh_dim), str(func)))
+
+        def ask(given: list[Any], ways: int = mesh.size(mesh_dim)) -> tuple[list[Any], Any]:
+            answer: tuple[list[Any], Any] = found(Call(name, args, kwargs, shapes, given, ways, str(func)))
+            return answer
+
+        if any(isinstance(placement, _StridedShard) for placement in placements):
+            elementwise = found in (pointwise, RULES["detach"], RULES["zeros_like"])
+            needs, out = _with_strided(ask, placements, name, elementwise)
+        else:
+            needs, out = ask(placements)
         for chosen, need in zip(targets, needs, strict=True):
             chosen.append(need)
         outs.append(out)
     return targets, outs
+
+
+def _with_strided(ask: _Asking, placements: list[Any], name: str, elementwise: bool) -> tuple[list[Any], Any]:
+    """Ask a rule about strided shards: as about shards where the order of elements means nothing, else about wholes.
+
+    Rules know how shards of one dimension become those of another, which is not true of every n-th part of it.
+    """
+    (strided, *others) = {placement for placement in placements if isinstance(placement, _StridedShard)}
+    if not others and (elementwise or name in _UNORDERED):
+        shard = Shard(strided.dim)
+        needs, out = ask([shard if placement == strided else placement for placement in placements])
+        outs = out if isinstance(out, list) else [out]
+        kept = all((need == shard) == (now == strided) for need, now in zip(needs, placements, strict=True))
+        cut = [one for one in (*needs, *outs) if isinstance(one, Shard)]
+        if kept and all(one == shard for one in cut) and (elementwise or shard not in outs):
+            needs, outs = ([strided if one == shard else one for one in many] for many in (needs, outs))
+            return needs, outs if isinstance(out, list) else outs[0]
+    return ask([Replicate() if isinstance(placement, _StridedShard) else placement for placement in placements])
 
 
 def dispatch(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:

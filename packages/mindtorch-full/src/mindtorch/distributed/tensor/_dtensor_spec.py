@@ -9,7 +9,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.distributed.tensor._layout import Layout
-from mindtorch.distributed.tensor.placement_types import Partial, Placement, Shard
+from mindtorch.distributed.tensor.placement_types import Partial, Placement, Shard, _StridedShard
 
 _SHORT = {
     "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
@@ -78,7 +78,7 @@ class DTensorSpec(Layout):
         """Return, for every dimension of the tensor, the dimension of the mesh that cuts it; -1 for none."""
         found = [-1] * self.ndim
         for mesh_dim, placement in enumerate(self.placements):
-            if isinstance(placement, Shard):
+            if isinstance(placement, (Shard, _StridedShard)):
                 if found[placement.dim] >= 0:
                     raise ValueError(
                         f"Tensor dim {placement.dim} is already sharded on mesh dim {found[placement.dim]}, "
@@ -93,7 +93,7 @@ class DTensorSpec(Layout):
         """Return into how many parts every dimension of the tensor is cut."""
         found = [1] * self.ndim
         for mesh_dim, placement in enumerate(self.placements):
-            if isinstance(placement, Shard):
+            if isinstance(placement, (Shard, _StridedShard)):
                 found[placement.dim] *= self.mesh.size(mesh_dim)
         return found
 
@@ -102,7 +102,7 @@ class DTensorSpec(Layout):
         """The number of parts of the tensor."""
         found = 1
         for mesh_dim, placement in enumerate(self.placements):
-            if isinstance(placement, Shard):
+            if isinstance(placement, (Shard, _StridedShard)):
                 found *= self.mesh.size(mesh_dim)
         return found
 

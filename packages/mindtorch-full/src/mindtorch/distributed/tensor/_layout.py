@@ -8,7 +8,14 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch.distributed import _functional_collectives as functional
-from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _NormPartial
+from mindtorch.distributed.tensor.placement_types import (
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    _NormPartial,
+    _StridedShard,
+)
 
 _REDUCTIONS = {"sum": "sum", "avg": "sum", "max": "max", "min": "min", "product": "product"}
 _OF_TRUTHS = {"sum": "max", "product": "min"}
@@ -30,6 +37,20 @@ class Layout:
         """The number of the tensor's dimensions."""
         return len(self.shape)
 
+    def plain(self) -> Layout:
+        """Return the layout without what a description adds to it."""
+        return Layout(self.mesh, tuple(self.placements), tuple(self.shape), tuple(self.stride), self.dtype)
+
+
+def check_partials(placements: Sequence[Placement]) -> None:
+    """ValueError for terms of several reductions: which comes first would matter, but for sums and means."""
+    found = {placement.reduce_op for placement in placements if isinstance(placement, Partial)}
+    if len(found) > 1 and found != {"sum", "avg"}:
+        raise ValueError(
+            f"Mixed Partial reduce types are not supported in the same placement list. Found reduce ops: {found}. "
+            "Please ensure all Partial placements use the same reduce operation."
+        )
+
 
 def normalize(placements: Sequence[Placement] | None, mesh: Any, ndim: int) -> tuple[Placement, ...]:
     """Return one placement for every dimension of the mesh, with dimensions counted from the front."""
@@ -40,16 +61,25 @@ def normalize(placements: Sequence[Placement] | None, mesh: Any, ndim: int) -> t
             "`placements` must have the same length as `device_mesh.ndim`! "
             f"Found placements length: {len(placements)}, and device_mesh.ndim: {mesh.ndim}."
         )
+    check_partials(placements)
     result: list[Placement] = []
     for placement in placements:
-        if isinstance(placement, Shard):
+        if isinstance(placement, (Shard, _StridedShard)):
             dim = placement.dim + ndim if placement.dim < 0 else placement.dim
             if dim >= ndim:
                 raise AssertionError(f"Sharding dim {dim} greater than tensor ndim {ndim}")
-            result.append(Shard(dim))
+            if isinstance(placement, _StridedShard):
+                result.append(_StridedShard(dim, split_factor=placement.split_factor))
+            else:
+                result.append(Shard(dim))
         else:
             result.append(placement)
     return tuple(result)
+
+
+def cutting_order(placements: Sequence[Placement]) -> list[int]:
+    """Return the dimensions of the mesh in the order in which they cut a tensor: those of strided shards come last."""
+    return sorted(range(len(placements)), key=lambda at: isinstance(placements[at], _StridedShard))
 
 
 def local_shape_and_offset(
@@ -58,8 +88,9 @@ def local_shape_and_offset(
     """Return the shape of a process's part, and where in the tensor it begins."""
     place = mesh.get_coordinate() if coordinate is None else coordinate
     size, offset = list(shape), [0] * len(shape)
-    for mesh_dim, placement in enumerate(placements):
-        if isinstance(placement, Shard):
+    for mesh_dim in cutting_order(placements):
+        placement = placements[mesh_dim]
+        if isinstance(placement, (Shard, _StridedShard)):
             length, start = Shard.local_shard_size_and_offset(size[placement.dim], mesh.size(mesh_dim), place[mesh_dim])
             size[placement.dim] = length
             offset[placement.dim] += start
@@ -116,7 +147,7 @@ def _one_step(local: Any, shape: Sequence[int], mesh: Any, current: list[Any], m
     source = current[mesh_dim]
     current[mesh_dim] = target
     if isinstance(source, Partial):
-        if isinstance(target, Shard):
+        if isinstance(target, (Shard, _StridedShard)):
             name = _REDUCTIONS.get(source.reduce_op)
             if name and local.shape[target.dim] % mesh.size(mesh_dim) == 0 and local.dtype != torch.bool:
                 result = _reduce_to_part(local, name, target.dim, mesh, mesh_dim)
@@ -126,7 +157,11 @@ def _one_step(local: Any, shape: Sequence[int], mesh: Any, current: list[Any], m
     if isinstance(source, Shard):
         before, _ = local_shape_and_offset(shape, mesh, current[:mesh_dim])
         local = _gather(local, source.dim, before[source.dim], mesh, mesh_dim)
-    if isinstance(target, Shard):
+    if isinstance(source, _StridedShard):
+        whole = [*current[:mesh_dim], Replicate(), *current[mesh_dim + 1 :]]
+        before, _ = local_shape_and_offset(shape, mesh, whole)
+        local = _gather(local, source.dim, before[source.dim], mesh, mesh_dim)
+    if isinstance(target, (Shard, _StridedShard)):
         return chunk(local, target.dim, mesh, mesh_dim)
     if isinstance(target, Partial):
         if target.reduce_op == "sum":
@@ -136,12 +171,25 @@ def _one_step(local: Any, shape: Sequence[int], mesh: Any, current: list[Any], m
     return local
 
 
+def _gather_strided(local: Any, shape: Sequence[int], mesh: Any, current: list[Any], final: list[Any]) -> Any:
+    """Put together strided shards of dimensions of the tensor that are cut anew: they are the innermost cuts."""
+    both = list(zip(current, final, strict=True))
+    anew = {getattr(one, "dim", None) for pair in both if pair[0] != pair[1] for one in pair}
+    for mesh_dim, source in enumerate(current):
+        if isinstance(source, _StridedShard) and source.dim in anew:
+            local = _one_step(local, shape, mesh, current, mesh_dim, Replicate())
+    return local
+
+
 def redistribute_local(local: Any, layout: Layout, placements: Sequence[Placement]) -> Any:
     """Return this process's part of the tensor in another arrangement."""
     current, mesh = list(layout.placements), layout.mesh
     if tuple(current) == tuple(placements):
         return local
+    check_partials(current)
+    check_partials(placements)
     final = list(placements)
+    local = _gather_strided(local, layout.shape, mesh, current, final)
     for mesh_dim in reversed(range(mesh.ndim)):
         source = current[mesh_dim]
         nested = isinstance(source, Shard) and any(
@@ -151,7 +199,8 @@ def redistribute_local(local: Any, layout: Layout, placements: Sequence[Placemen
         )
         if nested:  # the parts of parts are put together before the parts are
             local = _one_step(local, layout.shape, mesh, current, mesh_dim, Replicate())
-    for mesh_dim, target in enumerate(final):
+    for mesh_dim in cutting_order(final):
+        target = final[mesh_dim]
         if current[mesh_dim] != target:
             inner = isinstance(target, Shard) and any(
                 isinstance(later, Shard) and later.dim == target.dim for later in current[mesh_dim + 1 :]

@@ -91,11 +91,19 @@ class _NormPartial(Partial):
         return f"_NormP({self.norm_type})"
 
 
-class _StridedShard(Shard):
-    """Shards in another order than the mesh's; none is made."""
+class _StridedShard(Placement):
+    """Each process holds a part of the dimension ``dim``, which later dimensions of the mesh cut before into ``split_factor``."""
 
-    def __init__(self, dim: int, *, split_factor: int) -> None:
-        raise NotImplementedError("torch.distributed.tensor.placement_types._StridedShard is not offered")
+    def __init__(self, dim: int, *, split_factor: int = 1, sf: int | None = None) -> None:
+        if sf is not None and split_factor != 1:
+            raise TypeError("_StridedShard received both split_factor and sf")
+        self.dim, self.split_factor = dim, split_factor if sf is None else sf
+
+    def __repr__(self) -> str:
+        return f"_StridedShard(dim={self.dim}, sf={self.split_factor})"
+
+    def __str__(self) -> str:
+        return f"_S({self.dim}, {self.split_factor})"
 
 
 adopt(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import mindtorch as torch
@@ -12,7 +12,9 @@ from mindtorch import distributed as dist
 from mindtorch import nn
 from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.distributed.tensor import DTensor, Placement, Replicate, Shard
-from mindtorch.distributed.tensor._layout import Layout
+from mindtorch.distributed.tensor._dtensor_spec import DTensorSpec
+from mindtorch.distributed.tensor._layout import Layout, redistribute_local
+from mindtorch.distributed.tensor.placement_types import _StridedShard
 from mindtorch.tensor.tensor import Tensor
 
 
@@ -47,9 +49,16 @@ class MeshInfo:
         """The processes that hold copies of the same part; None when there is one copy."""
         return self.mesh.get_group(0) if self.mesh.ndim == 2 else None
 
-    def placements(self, shard: Shard) -> tuple[Placement, ...]:
+    def placements(self, shard: Placement) -> tuple[Placement, ...]:
         """Return the placements of a parameter."""
         return (shard,) if self.mesh.ndim == 1 else (Replicate(), shard)
+
+
+def _copy_attributes(source: nn.Parameter, target: nn.Parameter) -> None:
+    """Give a parameter what a program wrote on the one whose place it takes."""
+    for name, value in vars(source).items():
+        if name not in ("_dtensor_spec", "_local_tensor"):
+            setattr(target, name, value)
 
 
 class FSDPParam:
@@ -65,8 +74,6 @@ class FSDPParam:
         device: torch.device,
         offload: bool,
     ) -> None:
-        if isinstance(param, DTensor):
-            raise NotImplementedError("fully_shard of parameters that are DTensors is not offered")
         if not param.is_contiguous():
             raise NotImplementedError(
                 f"FSDP does not support non-contiguous parameters yet: {param.shape=} {param.stride()=}"
@@ -74,14 +81,18 @@ class FSDPParam:
         self.owners, self.info, self.device, self.offload = list(owners), info, device, offload
         self.orig_dtype = param.dtype
         self._wanted_dtype = param_dtype
-        self.shape, self.stride = tuple(param.shape), tuple(param.stride())
-        self._place(param, placement)
+        self.unsharded_layout = param._dtensor_spec if isinstance(param, DTensor) else None
+        data = param._local_tensor if isinstance(param, DTensor) else param.detach()
+        if not data.is_contiguous():
+            raise AssertionError(f"Expected contiguous tensor, got {data.shape=} {data.stride()=}")
+        self.shape = tuple(data.shape)
+        self._place(param, data, placement)
         self.fqn: str | None = None
         self.unsharded_param: nn.Parameter | None = None
         self.accumulated_grad: Tensor | None = None
         self.is_sharded = True
         self.gathered: Tensor | None = None
-        self._split_first(param)
+        self._split_first(param, data)
 
     def in_full_precision(self, full: bool, dtype: torch.dtype | None) -> None:
         """Gather the whole in the dtype of the parts, or again in `dtype`."""
@@ -91,7 +102,9 @@ class FSDPParam:
     def write_back(self) -> None:
         """Take this process's part from the whole."""
         if self.unsharded_param is not None:
-            part = self.unsharded_param.detach().narrow(self.dim, self.start_in_bounds, self.local_shape[self.dim])
+            part = self._here(self.unsharded_param.detach()).narrow(
+                self.dim, self.start_in_bounds, self.local_shape[self.dim]
+            )
             self._flat.narrow(0, 0, part.numel()).view(part.shape).copy_(part)
 
     @property
@@ -105,29 +118,46 @@ class FSDPParam:
         wanted = self._wanted_dtype
         return wanted if wanted is not None and self.orig_dtype.is_floating_point else self.orig_dtype
 
-    def _place(self, param: nn.Parameter, placement: Shard | None) -> None:
+    @staticmethod
+    def _here(whole: Tensor) -> Tensor:
+        """Return what this process has of a tensor that is whole but for other ways in which it is spread."""
+        return whole._local_tensor if isinstance(whole, DTensor) else whole
+
+    def _place(self, param: nn.Parameter, data: Tensor, placement: Shard | None) -> None:
         dim = 0 if placement is None else placement.dim
         dim = dim + param.ndim if dim < 0 else dim
         if dim >= param.ndim:
             raise AssertionError(f"Shard dim {dim} is invalid for {param.ndim}D tensor: {param.shape}")
         ways = self.info.shard_size
-        if dim and param.shape[dim] % ways:
+        if dim and data.shape[dim] % ways:
             raise NotImplementedError(
-                f"FSDP does not support uneven sharding on dim {dim}: {param.size()} (world size: {ways})"
+                f"FSDP does not support uneven sharding on dim {dim}: {data.size()} (world size: {ways})"
             )
         self.dim, self.rows = dim, -(-self.shape[dim] // ways)
         length, self.start = Shard.local_shard_size_and_offset(self.shape[dim], ways, self.info.shard_rank)
         self.local_shape = (*self.shape[:dim], length, *self.shape[dim + 1 :])
         self.part_numel = self.rows * math.prod(self.shape[:dim]) * math.prod(self.shape[dim + 1 :])
-        self.layout = Layout(self.info.mesh, self.info.placements(Shard(dim)), self.shape, self.stride, self.orig_dtype)
+        self.layout = self._sharded_layout(param, dim)
 
-    def _split_first(self, param: nn.Parameter) -> None:
+    def _sharded_layout(self, param: nn.Parameter, dim: int) -> Layout:
+        """Return how the parts lie: parts of this process's part where the parameter was spread before."""
+        known = self.unsharded_layout
+        if known is None:
+            placements = self.info.placements(Shard(dim))
+            return Layout(self.info.mesh, placements, self.shape, tuple(param.stride()), self.orig_dtype)
+        if known.mesh.ndim > 2:
+            raise NotImplementedError(f"FSDP only supports 1D TP/EP or 2D EP+TP, not {known.placements}")
+        factor = DTensorSpec.of(known).num_shards_map[dim]
+        shard = _StridedShard(dim, split_factor=factor) if factor > 1 else Shard(dim)
+        mesh = DeviceMesh._concatenate([self.info.mesh, known.mesh])
+        return replace(Layout.plain(known), mesh=mesh, placements=(*self.info.placements(shard), *known.placements))
+
+    def _split_first(self, param: nn.Parameter, data: Tensor) -> None:
         length = self.local_shape[self.dim]
-        part = param.detach().narrow(self.dim, self.start_in_bounds, length)
+        part = data.narrow(self.dim, self.start_in_bounds, length)
         sharded = DTensor(self._padded(part), self.layout, requires_grad=False)
         self.sharded_param = nn.Parameter(sharded, requires_grad=param.requires_grad)
-        for name, value in vars(param).items():
-            setattr(self.sharded_param, name, value)
+        _copy_attributes(param, self.sharded_param)
         self._put(self.sharded_param)
 
     def _padded(self, part: Tensor) -> Tensor:
@@ -154,7 +184,7 @@ class FSDPParam:
         if found is self.sharded_param and local.untyped_storage()._cdata == self._flat.untyped_storage()._cdata:
             return
         self.orig_dtype = local.dtype
-        self.layout = Layout(self.info.mesh, self.layout.placements, self.shape, self.stride, local.dtype)
+        self.layout = replace(self.layout, dtype=local.dtype)
         found._local_tensor = self._padded(local)
         self.sharded_param, self.unsharded_param, self.gathered = cast(nn.Parameter, found), None, None
         self._put(self.sharded_param)
@@ -175,9 +205,11 @@ class FSDPParam:
         """
         self.gathered = gathered
         whole = same_memory.narrow(0, 0, math.prod(self.shape)).view(self.shape)
+        if self.unsharded_layout is not None:
+            layout = replace(Layout.plain(self.unsharded_layout), dtype=whole.dtype)
+            whole = DTensor(whole, layout, requires_grad=False)
         self.unsharded_param = nn.Parameter(whole, requires_grad=self.sharded_param.requires_grad)
-        for name, value in vars(self.sharded_param).items():
-            setattr(self.unsharded_param, name, value)
+        _copy_attributes(self.sharded_param, self.unsharded_param)
 
     def to_unsharded(self) -> None:
         """Give the modules the whole parameter; its parts are gathered."""
@@ -207,6 +239,8 @@ class FSDPParam:
         self.accumulated_grad = None
         if whole is not None:
             whole.grad = None
+        if isinstance(grad, DTensor) and self.unsharded_layout is not None:
+            grad = redistribute_local(grad._local_tensor, grad._dtensor_spec, self.unsharded_layout.placements)
         if known is None or grad is None:
             return known if grad is None else grad
         return known.add_(grad)
