@@ -1,4 +1,5 @@
-// Elementary functions, activations and their backwards where elements are computed as float32; the rest is numpy's.
+// Elementary functions, activations and their backwards where elements are computed as float32 or double; the rest is
+// numpy's.
 #include "kernels/activation.h"
 
 #include "kernels/elementwise.h"
@@ -56,19 +57,36 @@ int run_table(Map map, PyObject* out, PyObject* value, const void** kept) {
     return operation.run({loops, {loops, loops}});
 }
 
+// Those that cost less than looking up their results.
+bool is_cheap(Function op) {
+    switch (op) {
+        case Function::exp:
+        case Function::exp2:
+        case Function::log:
+        case Function::log2:
+        case Function::log10:
+        case Function::sin:
+        case Function::cos:
+        case Function::tanh:
+        case Function::sigmoid: return function_loops().wide;
+        default: return false;
+    }
+}
+bool is_cheap(Activation op) {
+    const bool simple = op == Activation::hardswish || op == Activation::hardsigmoid;
+    return simple || ((op == Activation::silu || op == Activation::gelu) && function_loops().wide);
+}
+
 template <Function op, int arity = 1>
 int function(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != arity) return 0;
     const Forms* forms = function_loops().of(op);
-    if constexpr (arity == 1) {
+    if (arity == 1 && !is_cheap(op)) {
         static const void* tables[REDUCED_FORMATS];
         if (run_table(forms[FLOAT_KIND].form[0], out, values[0], tables) == 1) return 1;
     }
     return run_map({forms}, out, values, arity);
 }
-
-// Those that cost less than looking up their results.
-constexpr bool is_cheap(Activation op) { return op == Activation::hardswish || op == Activation::hardsigmoid; }
 
 // False for finite numbers beyond the largest float, which the kernel in Python refuses.
 bool fits_float(double number) { return !(fabs(number) > FLT_MAX) || fabs(number) == HUGE_VAL; }
@@ -78,7 +96,7 @@ template <Activation op, int arrays, int numbers = 0>
 int activation(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != arrays + numbers) return 0;
     const Forms* forms = activation_loops().of(op);
-    if constexpr (arrays == 1 && numbers == 0 && !is_cheap(op)) {
+    if (arrays == 1 && numbers == 0 && !is_cheap(op)) {
         static const void* tables[REDUCED_FORMATS];
         if (run_table(forms[FLOAT_KIND].form[0], out, values[0], tables) == 1) return 1;
     }
@@ -94,6 +112,18 @@ int hardtanh(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     if (count != 3 || !exact_number(values[1], low) || !exact_number(values[2], high) || low != low || high != high)
         return 0;
     return activation<Activation::hardtanh, 1, 2>(out, values, count);
+}
+
+// Values are (self, eps or None). Each step is rounded to the elements' type, which for halves is numpy's.
+int logit(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (count != 2 || !PyArray_CheckExact(out) || PyArray_TYPE(reinterpret_cast<PyArrayObject*>(out)) != NPY_FLOAT)
+        return 0;
+    double bounds[MOST_NUMBERS] = {-HUGE_VAL, HUGE_VAL};
+    if (values[1] != Py_None) {
+        if (!exact_number(values[1], bounds[0]) || !fits_float(bounds[0])) return 0;
+        bounds[1] = 1.0f - static_cast<float>(bounds[0]);
+    }
+    return run_map({activation_loops().of(Activation::logit)}, out, values, 1, bounds);
 }
 
 // gelu's `approximate`: "tanh" or "none".
@@ -191,13 +221,14 @@ int glu_backward(PyObject* out, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 #define FUNCTION(name, arity, single, wide, rows) {rows, function<Function::name, arity>, REDUCED_PRECISION},
-#define ACTIVATION(name, arrays, numbers, Op, rows) \
+#define ACTIVATION(name, arrays, numbers, Op, wide, rows) \
     {rows, activation<Activation::name, arrays, numbers>, REDUCED_PRECISION},
 
 const NamedKernel activation_kernels[] = {
     {"gelu", gelu, REDUCED_PRECISION},
     {"gelu_backward", gelu_backward, REDUCED_PRECISION},
     {"hardtanh", hardtanh, REDUCED_PRECISION},
+    {"logit", logit},
     {"log_sigmoid_forward", log_sigmoid},
     {"log_sigmoid_backward", log_sigmoid_backward},
     {"leaky_relu_backward", leaky_relu_backward, REDUCED_PRECISION},

@@ -50,7 +50,10 @@ namespace mindtorch {
       "bitwise_left_shift.Tensor bitwise_left_shift.Tensor_Scalar bitwise_left_shift.Scalar_Tensor")     \
     X(bitwise_right_shift, 2, INTEGERS(RightShift, 2), NONE,                                             \
       "bitwise_right_shift.Tensor bitwise_right_shift.Tensor_Scalar bitwise_right_shift.Scalar_Tensor")  \
-    X(nan_to_num, 1, FLOATS(NanToNum, 1), REDUCED(NanToNum, 1), "")
+    X(nan_to_num, 1, FLOATS(NanToNum, 1), REDUCED(NanToNum, 1), "")                                      \
+    X(frac, 1, FLOATS(Frac, 1), REDUCED(Frac, 1), "frac")                                                \
+    X(angle, 1, FLOATS(Angle, 1), REDUCED(Angle, 1), "angle")                                            \
+    X(copysign, 2, FLOATS(Copysign, 2), REDUCED(Copysign, 2), "copysign.Tensor copysign.Scalar")
 
 // The same where the output is bool.
 #define MINDTORCH_COMPARISONS(X)                 \

@@ -1,4 +1,4 @@
-// Elementary functions of dense float32 elements.
+// Elementary functions of dense float32 elements and doubles.
 #include "kernels/activation.h"
 #include "simd/double_function.h"
 #include "simd/vector_map.h"
@@ -38,6 +38,24 @@ FUNCTION(Log1p, log1p(x))
 FUNCTION(Tanh, tanh(x))
 FUNCTION(Erf, erf(x))
 FUNCTION(Sigmoid, 1.0f / (1.0f + exp(-x)))
+
+// 2**x: the whole number next to x, and e**r of what is left, times ln 2.
+struct Exp2 : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Floats operator()(const Floats& x) const {
+        Floats within = x < -152.0f ? all(-152.0f) : x;
+        within = within > 130.0f ? all(130.0f) : within;  // nan passes both
+        const Floats shifted = within + 12582912.0f;
+        const Floats r = (within - (shifted - 12582912.0f)) * 0.693147181f;
+        Floats p = r * 1.395062776e-03f + 8.368969895e-03f;
+        p = p * r + 4.166620225e-02f;
+        p = p * r + 1.666651815e-01f;
+        p = p * r + 5.000000000e-01f;
+        p = (p * (r * r) + r) + 1.0f;
+        const Ints power = bits(shifted) - 0x4b400000, half = power >> 1;
+        return p * (Floats)((half + 127) << 23) * (Floats)((power - half + 127) << 23);
+    }
+};
 
 // The power of two is taken by what has few bits, so that whole logarithms come out whole, and what is left of it.
 template <int base>
@@ -113,6 +131,91 @@ struct Sin : NoNumbers {
     }
 };
 
+// What the error function leaves of 1: e**(-t t) times a polynomial of 1 / (1 + 0.4 t), and 2 less that below zero.
+INLINE Doubles double_erfc_limited(const Doubles& x) {
+    Doubles t = size_of(x);
+    t = t > 10.2 ? all_doubles(10.2) : t;  // nan passes
+    const Doubles u = (1.0 / (1.0 + 0.4 * t) - 0.595) * 2.4691358024691357;
+    Doubles p = u * -4.997268282689941e-07 - 4.931176472862802e-06;
+    p = p * u + 7.1165427609808e-06;
+    p = p * u + 6.851150319754435e-05;
+    p = p * u - 9.158076968452795e-05;
+    p = p * u - 0.0009916461066701542;
+    p = p * u + 0.00014817599085047687;
+    p = p * u + 0.01812251156375513;
+    p = p * u + 0.08312639730181476;
+    p = p * u + 0.2177250299683519;
+    p = p * u + 0.3904572379671637;
+    p = p * u + 0.29143367606796333;
+    const Doubles rest = p * double_exp_limited<false>(-(t * t));
+    return x < 0.0 ? 2.0 - rest : rest;
+}
+FUNCTION(Erfc, through_double(x, [](const Doubles& value) { return double_erfc_limited(value); }))
+
+// The inverse of the error function: x times a polynomial of w = -log(1 - x x), one of two.
+INLINE Doubles double_erfinv_limited(const Doubles& x) {
+    const Doubles w = -double_log<true>(-(x * x));
+    const Doubles near = (w - 3.0) * 0.3333333333333389, far = (w - 11.0) * 0.2;
+    Doubles p = near * 3.8592200669516966e-05 - 0.00010696172237578753;
+    p = p * near - 0.00012426039465072514;
+    p = p * near + 0.0009789885713056305;
+    p = p * near - 0.001291310602910211;
+    p = p * near - 0.003086993522445186;
+    p = p * near + 0.015804259671068816;
+    p = p * near - 0.022577539263864254;
+    p = p * near - 0.051643622307191134;
+    p = p * near + 0.7248912460823683;
+    p = p * near + 1.6235420128541793;
+    Doubles q = far * 1.9345646703632278e-05 - 5.556667908945515e-05;
+    q = q * far + 7.51716828172264e-05;
+    q = q * far - 7.322104402792499e-05;
+    q = q * far - 8.139731347397581e-05;
+    q = q * far + 0.0009351170483715407;
+    q = q * far - 0.00428892621269773;
+    q = q * far + 0.017627047930960194;
+    q = q * far - 0.08350364232728258;
+    q = q * far + 0.7582463177625596;
+    q = q * far + 3.15088355585136;
+    return x * (w < 6.0 ? p : q);
+}
+struct Erfinv : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Floats operator()(const Floats& x) const {
+        const Floats size = absolute(x);
+        const Floats found = through_double(x, [](const Doubles& value) { return double_erfinv_limited(value); });
+        const Floats ends = size == 1.0f ? with_sign(all(INFINITY), x) : all(NAN);
+        return size < 1.0f ? found : ends;
+    }
+};
+
+// Of an infinity and whatever else the length is infinite.
+struct Hypot : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Floats operator()(const Floats& a, const Floats& b) const {
+        const Floats found =
+            through_double(a, b, [](const Doubles& x, const Doubles& y) { return root_of(x * x + y * y); });
+        return ((absolute(a) == INFINITY) | (absolute(b) == INFINITY)) ? all(INFINITY) : found;
+    }
+    static INLINE Doubles root_of(const Doubles& square) {
+        Doubles root;
+        for (size_t i = 0; i < LANES / 2; i++) root[i] = sqrt(square[i]);
+        return root;
+    }
+};
+// Squares of what is large or small would be infinite or vanish: those are of numbers with another power of two.
+struct DoubleHypot : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Doubles operator()(const Doubles& a, const Doubles& b) const {
+        const Doubles x = size_of(a), y = size_of(b), most = x < y ? y : x;
+        const Doubles scale = most > 0x1p500    ? all_doubles(0x1p-600)
+                              : most < 0x1p-450 ? all_doubles(0x1p600)
+                                                : all_doubles(1.0);
+        const Doubles u = x * scale, v = y * scale;
+        const Doubles found = Hypot::root_of(u * u + v * v) / scale;
+        return ((x == INFINITY) | (y == INFINITY)) ? all_doubles(INFINITY) : found;
+    }
+};
+
 struct LogAddExp : NoNumbers {
     using NoNumbers::NoNumbers;
     INLINE Floats operator()(const Floats& a, const Floats& b) const {
@@ -176,6 +279,12 @@ void lookup(void* out, const void* const* in, size_t count, const double*) {
             vector_map<Op, arity> \
         }                         \
     }
+#define WIDE(Op, arity)                  \
+    {                                    \
+        {                                \
+            double_vector_map<Op, arity> \
+        }                                \
+    }
 #define DOUBLES(Op)        \
     {                      \
         {                  \
@@ -187,7 +296,7 @@ void lookup(void* out, const void* const* in, size_t count, const double*) {
     }
 #define LOOPS(name, arity, single, wide, rows) {single, wide},
 
-extern const FunctionLoops MINDTORCH_LOOPS(function_loops) = {{MINDTORCH_FUNCTIONS(LOOPS)},
-                                                              {{nullptr, nullptr, lookup}}};
+extern const FunctionLoops MINDTORCH_LOOPS(function_loops) = {
+    {MINDTORCH_FUNCTIONS(LOOPS)}, {{nullptr, nullptr, lookup}}, VECTOR_BYTES == 64};
 
 }  // namespace mindtorch

@@ -1,6 +1,7 @@
 // Elementary functions of doubles, a vector at a time, and the loop over dense elements. Errors are about 1 ulp.
 #pragma once
 
+#include "kernels/map.h"
 #include "simd/vector_double.h"
 
 namespace mindtorch {
@@ -35,6 +36,28 @@ INLINE Doubles double_exp(const Doubles& x) {
     p = (p * (r * r) + r) + 1.0;
     const Longs power = power_of_two(shifted), half = power >> 1;
     return p * (Doubles)((half + 1023) << 52) * (Doubles)((power - half + 1023) << 52);
+}
+
+// e**x - 1, as `expm1` of floats.
+INLINE Doubles double_expm1(const Doubles& x) {
+    Doubles within = x < -750.0 ? all_doubles(-750.0) : x;
+    within = within > 710.0 ? all_doubles(710.0) : within;  // nan passes both
+    Doubles shifted;
+    const Doubles r = rest_of_exponent(within, shifted);
+    Doubles q = r * 2.5100472505694996e-08 + 2.7620201591031547e-07;
+    q = q * r + 2.7557268275906697e-06;
+    q = q * r + 2.4801521057868204e-05;
+    q = q * r + 0.00019841269863171557;
+    q = q * r + 0.0013888888917367081;
+    q = q * r + 0.008333333333330039;
+    q = q * r + 0.041666666666623824;
+    q = q * r + 0.16666666666666669;
+    q = q * r + 0.5000000000000001;
+    q = q * (r * r) + r;
+    const Longs power = power_of_two(shifted), half = power >> 1, other = power - half;
+    const Doubles first = (Doubles)((half + 1023) << 52), second = (Doubles)((other + 1023) << 52);
+    const Doubles found = (q * first + (first - (Doubles)((1023 - other) << 52))) * second;
+    return x == 0.0 ? x : found;
 }
 
 // Angles up to which what is left of whole quarters of the circle is exact.
@@ -121,6 +144,42 @@ void double_map(void* out, const void* const* in, size_t count, const double*) {
         memcpy(rest, &value, sizeof rest);
         for (size_t j = 0; i + j < count; j++) to[i + j] = rest[j];
     }
+}
+
+// As `vector_map`, of doubles.
+template <typename Op, int arity>
+void double_vector_map(void* out, const void* const* in, size_t count, const double* numbers) {
+    constexpr size_t MANY = LANES / 2;
+    auto* to = static_cast<double*>(out);
+    const double* from[MOST_SOURCES];
+    for (int each = 0; each < arity; each++) from[each] = static_cast<const double*>(in[each]);
+    const Op op(numbers);
+    auto value = [&op](const Doubles* x) {
+        if constexpr (arity == 1) {
+            return op(x[0]);
+        } else if constexpr (arity == 2) {
+            return op(x[0], x[1]);
+        } else {
+            return op(x[0], x[1], x[2]);
+        }
+    };
+    Doubles given[arity];
+    size_t i = 0;
+    for (; i + MANY <= count; i += MANY) {
+        for (int each = 0; each < arity; each++) given[each] = load_doubles(from[each] + i);
+        const Doubles made = value(given);
+        memcpy(to + i, &made, sizeof made);
+    }
+    if (i == count) return;
+    for (int each = 0; each < arity; each++) {
+        double rest[MANY] = {};
+        for (size_t j = 0; i + j < count; j++) rest[j] = from[each][i + j];
+        given[each] = load_doubles(rest);
+    }
+    const Doubles made = value(given);
+    double rest[MANY];
+    memcpy(rest, &made, sizeof rest);
+    for (size_t j = 0; i + j < count; j++) to[i + j] = rest[j];
 }
 
 }  // namespace

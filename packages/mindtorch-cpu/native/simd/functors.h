@@ -66,6 +66,14 @@ FUNCTION(Floor, floorf(a), floor(a))
 FUNCTION(Ceil, ceilf(a), ceil(a))
 FUNCTION(Round, rintf(a), rint(a))
 FUNCTION(Trunc, truncf(a), trunc(a))
+FUNCTION(Frac, a - truncf(a), a - trunc(a))
+
+OPERATION(Angle, (T a), a != a ? a : a < T(0) ? T(3.14159265358979323846) : T(0))  // of real numbers
+struct Copysign : Plain {
+    using Plain::Plain;
+    float operator()(float a, float b) const { return copysignf(a, b); }
+    double operator()(double a, double b) const { return copysign(a, b); }
+};
 
 // With torch's `alpha` or `value`.
 struct Scaled {

@@ -146,8 +146,21 @@ INLINE Floats softplus1(const Floats& x) {
     return above + (s * 2.0f + s * (z * p));
 }
 
+// e**x - 1: 2**n (q + 1) - 1, where q is what the polynomial of e**r has beside 1, and 2**n in two factors.
 INLINE Floats expm1(const Floats& x) {
-    const Floats found = through_double(x, [](const Doubles& value) { return double_exp_limited<true>(value); });
+    Floats within = x < -105.0f ? all(-105.0f) : x;
+    within = within > 90.0f ? all(90.0f) : within;  // nan passes both
+    const Floats shifted = within * 1.442695041f + 12582912.0f;
+    const Floats n = shifted - 12582912.0f;
+    const Floats r = (within - n * 0.693359375f) + n * 2.12194440e-4f;
+    Floats q = r * 1.395062776e-03f + 8.368969895e-03f;
+    q = q * r + 4.166620225e-02f;
+    q = q * r + 1.666651815e-01f;
+    q = q * r + 5.000000000e-01f;
+    q = q * (r * r) + r;
+    const Ints power = bits(shifted) - 0x4b400000, half = power >> 1, other = power - half;
+    const Floats first = (Floats)((half + 127) << 23), second = (Floats)((other + 127) << 23);
+    const Floats found = (q * first + (first - (Floats)((127 - other) << 23))) * second;
     return x == 0.0f ? x : found;
 }
 

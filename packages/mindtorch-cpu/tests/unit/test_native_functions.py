@@ -191,3 +191,93 @@ def test_functions_of_doubles(row):
         np.testing.assert_array_max_ulp(ours, expected, 4)
         numbered = ~np.isnan(expected)
         np.testing.assert_array_equal(np.signbit(ours[numbered]), np.signbit(expected[numbered]))
+
+
+SPECIAL_FUNCTIONS = {
+    "exp2": (np.exp2, [np.linspace(-149, 127.9, 40_003), normal(40_000, 1, 1e-3)]),
+    "expm1": (np.expm1, [np.linspace(-20, 88, 40_003), normal(40_000, 2), normal(40_000, 3, 1e-3)]),
+    "erfc": (special.erfc, [np.linspace(-6, 10, 40_003), normal(40_000, 4), normal(40_000, 5, 1e-3)]),
+    "erfinv": (special.erfinv, [np.linspace(-0.999999, 0.999999, 40_003), 1 - np.exp(-np.linspace(1, 15, 4_000))]),
+}
+
+
+@pytest.mark.parametrize("row", SPECIAL_FUNCTIONS)
+@np.errstate(all="ignore")
+def test_special_functions_within_two_units(row):
+    exact, samples = SPECIAL_FUNCTIONS[row]
+    for numbers in samples:
+        numbers = numbers.astype(np.float32)
+        out = np.empty_like(numbers)
+        kernel(row)(out, numbers)
+        assert ulps(out, exact(numbers.astype(np.float64))) <= 2.0
+    ends = np.concatenate([SPECIAL, np.float32([1, -1, 1.5, -1.5])])
+    out, expected = np.empty_like(ends), np.empty_like(ends)
+    kernel(row)(out, ends)
+    kernel(row).numpy(expected, ends)
+    np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-44)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_hypot(dtype):
+    for scale in (1.0, 1e-30, 1e18) if dtype is np.float32 else (1.0, 1e-310, 1e-200, 1e200):
+        first, second = (
+            np.random.default_rng(seed).standard_normal((300, 7)).astype(dtype) * dtype(scale) for seed in (1, 2)
+        )
+        out = np.empty_like(first)
+        kernel("hypot")(out, first, second)
+        exact = np.hypot(first.astype(np.longdouble), second).astype(dtype)
+        assert np.max(np.abs(out - exact) / np.maximum(np.spacing(exact), np.finfo(dtype).smallest_subnormal)) <= 1.0
+        agree("hypot", first.T, (first.T, second.T), rtol=1e-6, atol=0)
+    first, second = (one.ravel().astype(dtype) for one in np.meshgrid(SPECIAL, SPECIAL))
+    agree("hypot", first, (first, second), rtol=1e-6, atol=0)
+
+
+def test_logit():
+    x = np.concatenate([np.random.default_rng(1).uniform(0, 1, 1000), [0, 1, -0.5, 1.5, np.nan, np.inf]]).astype(
+        np.float32
+    )
+    for eps in (None, 1e-6, 0.1, 0.7):
+        agree("logit", x, (x, eps))
+        agree("logit", x.astype(np.float64), (x.astype(np.float64), eps))
+        agree("logit", x.astype(np.float16), (x.astype(np.float16), eps))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_parts_and_signs(dtype):
+    x = np.concatenate([SPECIAL, normal(500, 1, 3.0)]).astype(dtype)
+    agree("frac", x, (x,), rtol=0, atol=0)
+    agree("angle", x, (x,), rtol=0, atol=0)
+    made = np.empty_like(x)
+    kernel("copysign.Tensor")(made, x, x[::-1])
+    np.testing.assert_array_equal(np.signbit(made), np.signbit(x[::-1]))
+    np.testing.assert_array_equal(np.abs(made), np.abs(x))
+
+
+@pytest.mark.parametrize(
+    ("row", "numbers"),
+    [
+        ("silu", ()), ("hardswish", ()), ("hardsigmoid", ()), ("leaky_relu", (0.1,)), ("elu", (1.5, 1.1, 0.9)),
+        ("hardtanh", (-1.0, 2.0)), ("threshold", (0.3, 7.0)), ("softshrink", (0.5,)), ("hardshrink", (0.5,)),
+        ("gelu", ("none",)),
+    ],
+)  # fmt: skip
+def test_activations_of_doubles(row, numbers):
+    x = np.random.default_rng(3).standard_normal((40, 23)) * 4
+    assert (
+        native.module.kernel(row, lambda *given: 1 / 0)(np.empty_like(x), x, *numbers) is None
+    )  # no number is left to numpy
+    agree(row, x, (x, *numbers), rtol=1e-13, atol=1e-14)
+    agree(row, x.T, (x.T, *numbers), rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("row", "numbers"),
+    [
+        ("silu_backward", ()), ("hardswish_backward", ()), ("hardsigmoid_backward", ()), ("hardtanh_backward", (-1.0, 2.0)),
+        ("threshold_backward", (0.3,)), ("softshrink_backward", (0.5,)), ("hardshrink_backward", (0.5,)),
+        ("tanh_backward", ()), ("sigmoid_backward", ()), ("gelu_backward", ("none",)), ("leaky_relu_backward", (0.1, False)),
+    ],
+)  # fmt: skip
+def test_gradients_of_activations_of_doubles(row, numbers):
+    grad, x = (np.random.default_rng(seed).standard_normal((40, 23)) for seed in (4, 5))
+    agree(row, x, (grad, x, *numbers), rtol=1e-13, atol=1e-14)
