@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_dispatch.call import aten
@@ -9,15 +10,14 @@ from mindtorch_dispatch.call import aten
 from ..derivative import derivative
 
 
+def _resizes(name: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Return what gives a resize and its transpose when a formula runs: rows are read after formulas."""
+    return lambda: getattr(aten, name).default, lambda: getattr(aten, f"{name}_backward")
+
+
 def _plain(name: str, dims: int) -> tuple[Any, Any]:
     """Return the formulas of a resize without corners to align."""
-
-    def forward() -> Any:
-        return getattr(aten, name).default
-
-    def backward() -> Any:
-        return getattr(aten, f"{name}_backward")
-
+    forward, backward = _resizes(name)
     if dims == 1:
         return (
             lambda grad, self_spec, output_size, scales: backward()(grad, output_size, list(self_spec.shape), scales),
@@ -42,13 +42,7 @@ def _plain(name: str, dims: int) -> tuple[Any, Any]:
 
 def _aligned(name: str, dims: int) -> tuple[Any, Any]:
     """Return the formulas of a resize that may align corners."""
-
-    def forward() -> Any:
-        return getattr(aten, name).default
-
-    def backward() -> Any:
-        return getattr(aten, f"{name}_backward")
-
+    forward, backward = _resizes(name)
     if dims == 1:
         return (
             lambda grad, self_spec, output_size, align_corners, scales: backward()(
