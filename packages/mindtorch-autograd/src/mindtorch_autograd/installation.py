@@ -15,6 +15,7 @@ from .accumulate import add, add_in_place
 from .derivative import find_derivative
 from .engine import GraphTask
 from .forward_mode import plan_forward
+from .inplace import check_inplace
 from .missing import MissingRecorder
 from .mutation import plan_watched
 from .node import AccumulateGrad, OpNode, sequence
@@ -71,6 +72,12 @@ def has_no_gradient(row: OpRow) -> bool:
     return entry is not None and entry.non_differentiable
 
 
+def refuse_write(row: OpRow, target: TensorBase) -> None:
+    """Raise torch's error where the op must not write the tensor in place: a leaf that requires grad, or a view of one."""
+    if row.packet not in WITHOUT_HISTORY and not has_no_gradient(row) and "detach" not in row.tags:
+        check_inplace(target)
+
+
 def maker(tensor: Tensor) -> str:
     """Return the op that computed a recorded tensor; views of what it computed do not count."""
     node = tensor._grad_fn
@@ -83,6 +90,7 @@ def install() -> None:
     """Put this autograd into the call path."""
     hooks.install(make_recorder, has_formula, has_no_gradient, plan_forward, plan_watched)
     hooks.maker = maker
+    hooks.refuse_write = refuse_write
     parts = NativeParts(
         recorder=Recorder,
         node=OpNode,

@@ -188,6 +188,7 @@ def _call_unplanned(
 ) -> Any:
     """First call of a geometry: Python overrides, then bind, plan, remember, run."""
     if state.mode.overriding or key is None:
+        args = _with_plain_lists(packet, args)
         form = make_form(packet, method)
         handled, result = overrides.handle(form if method else with_python_defaults(packet, form), args, kwargs)
         if handled:
@@ -196,6 +197,21 @@ def _call_unplanned(
         check_receiver(packet.name, args)
     bound = bind_packet(packet, method, args, kwargs)
     return run_bound(bound, packet.plans if key is not None else None, key)
+
+
+def _with_plain_lists(packet: Packet, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments with plain tuples for lists of tensors, whose type torch does not ask, but that of each item."""
+    wanted = packet.rows[0].schema.arguments if packet.rows else ()
+    return tuple(
+        tuple(value)
+        if isinstance(value, tuple)
+        and overrides.overrides_as_tuple(type(value))
+        and place < len(wanted)
+        and (wanted[place].type.kind, wanted[place].type.is_list) == ("Tensor", True)
+        and all(isinstance(item, TensorBase) for item in value)
+        else value
+        for place, value in enumerate(args)
+    )
 
 
 def _unanswered(name: str, args: tuple[Any, ...], error: TypeError) -> Any:

@@ -145,7 +145,9 @@ def _combine(higher: Dtype | None, lower: Dtype | None) -> Dtype | None:
         return higher
     if higher.is_floating_point:
         return higher.to_complex() if lower.is_complex else higher
-    if higher is types.bool or lower.is_floating_point or lower.is_complex:
+    if lower.is_complex:
+        return lower  # no integer widens it, the unsigned ones that have no promotion included
+    if higher is types.bool or lower.is_floating_point:
         return promote_types(higher, lower)
     return higher
 

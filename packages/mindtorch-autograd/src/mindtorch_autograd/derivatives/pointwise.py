@@ -32,7 +32,8 @@ def pow_exponent(grad: Tensor, self: TensorOrScalar, exponent: Tensor, result: T
     """`self ** exponent * log(self)`; zero where the base is zero and the exponent is not negative."""
     if not isinstance(self, TensorBase):
         if self == 0:
-            return masked(grad * conj(result * -math.inf), aten.lt(exponent, 0))
+            below = grad * conj(result * -math.inf)
+            return masked(below, aten.logical_not(aten.ge(exponent, 0)))  # nan is not negative, and has no derivative
         return grad * conj(
             result * (math.log(self) if self > 0 else math.nan)
             if not isinstance(self, complex)

@@ -89,7 +89,8 @@ def log_normal_(out: Any, self: Any, mean: float, std: float, generator: Any) ->
 @kernel("random_", upcast=False)
 def random_(out: Any, self: Any, generator: Any) -> None:
     """Integers over what the dtype holds exactly."""
-    random.random_natural(_source(generator), out)
+    if out.size:
+        random.random_natural(_source(generator), out)
 
 
 @kernel("random_.to", upcast=False)
@@ -116,7 +117,8 @@ def bernoulli_float_(out: Any, self: Any, p: float, generator: Any) -> None:
 @kernel("bernoulli_.Tensor", "bernoulli.Tensor", upcast=False)
 def bernoulli_tensor_(out: Any, self: Any, p: Any, generator: Any) -> None:
     """Ones with elementwise probabilities."""
-    random.bernoulli_each(_source(generator), out, p)
+    if out.size:
+        random.bernoulli_each(_source(generator), out, p)
 
 
 @kernel("rand", upcast=False)

@@ -191,8 +191,8 @@ def soft_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
 
 
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Any:
-    """max(0, -target * (input1 - input2) + margin)."""
-    return reduce_loss(aten.clamp_min(-target * (input1 - input2) + margin, 0), reduction)
+    """max(0, -target * (input1 - input2) + margin); the margin is a float, so whole inputs have losses that are not."""
+    return reduce_loss(aten.clamp_min(-target * (input1 - input2) + float(margin), 0), reduction)
 
 
 def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float, reduction: int) -> Any:

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from mindtorch_storage.layout import contiguous_format
 from mindtorch_storage.strides import broadcast_shapes
 
@@ -284,32 +286,51 @@ def multi_dot(tensors: Sequence[Tensor]) -> Any:
         chain[-1] = aten.unsqueeze(given[-1], -1)
     _check_chain(given, chain)
     shape = (*given[0].shape[:-1], *given[-1].shape[1:])
-    return aten.view(_chain_product(chain, _chain_order(chain), 0, count - 1), shape)
+    return aten.view(_chain_product(chain, _chain_order(chain)), shape)
 
 
-def _chain_order(chain: list[Any]) -> dict[tuple[int, int], int]:
-    """Return where to split every range of the chain, by dynamic programming over the cost in multiplications."""
-    sizes = [matrix.shape[0] for matrix in chain] + [chain[-1].shape[1]]
-    cost: dict[tuple[int, int], int] = {(at, at): 0 for at in range(len(chain))}
-    split: dict[tuple[int, int], int] = {}
-    for length in range(1, len(chain)):
-        for first in range(len(chain) - length):
-            last = first + length
-            best = -1
-            for at in range(first, last):
-                total = cost[first, at] + cost[at + 1, last] + sizes[first] * sizes[at + 1] * sizes[last + 1]
-                # Three matrices are a case of their own in torch, where the tie goes to the left.
-                if best < 0 or total < best or (total == best and len(chain) == 3):
-                    best, split[first, last] = total, at
-            cost[first, last] = best
+def _chain_order(chain: list[Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return where to split every range of the chain: `[first, length]`, the place that costs the fewest multiplications.
+
+    The ranges of one length are looked at together: `starting[first, length]` is the cost of the range of so many products
+    that starts at a matrix, `ending[last, length]` of the one that ends there.
+    """
+    count = len(chain)
+    extents = [matrix.shape[0] for matrix in chain] + [chain[-1].shape[1]]
+    exact: Any = object if count * max(extents, default=0) ** 3 >= 2**63 else np.int64
+    sizes = np.array(extents, exact)
+    starting, ending = np.zeros((count, count), exact), np.zeros((count, count), exact)
+    split = np.zeros((count, count), np.int64)
+    for length in range(1, count):
+        ranges = count - length
+        between = np.lib.stride_tricks.sliding_window_view(sizes[1:-1], length)
+        outer = sizes[:ranges] * sizes[length + 1 :]
+        total = starting[:ranges, :length] + ending[length:, :length][:, ::-1] + outer[:, None] * between
+        # Three matrices are a case of their own in torch, where the tie goes to the left.
+        best = length - 1 - total[:, ::-1].argmin(1) if count == 3 else total.argmin(1)
+        least = total[np.arange(ranges), best]
+        starting[:ranges, length], ending[length:, length] = least, least
+        split[:ranges, length] = best + np.arange(ranges)
     return split
 
 
-def _chain_product(chain: list[Any], split: dict[tuple[int, int], int], first: int, last: int) -> Any:
-    if first == last:
-        return chain[first]
-    at = split[first, last]
-    return aten.mm(_chain_product(chain, split, first, at), _chain_product(chain, split, at + 1, last))
+def _chain_product(chain: list[Any], split: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
+    """Multiply in that order; a chain of thousands is no deeper than one of three."""
+    waiting: list[tuple[int, int] | None] = [(0, len(chain) - 1)]
+    made: list[Any] = []
+    while waiting:
+        bounds = waiting.pop()
+        if bounds is None:
+            right = made.pop()
+            made.append(aten.mm(made.pop(), right))
+            continue
+        first, last = bounds
+        if first == last:
+            made.append(chain[first])
+            continue
+        at = int(split[first, last - first])
+        waiting += [None, (at + 1, last), (first, at)]
+    return made[0]
 
 
 def accelerator_only(self: Tensor, *values: object) -> Any:

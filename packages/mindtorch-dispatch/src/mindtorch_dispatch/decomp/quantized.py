@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
@@ -98,7 +100,10 @@ def exact_parameters(low: float, high: float, least: int, most: int) -> tuple[fl
 
 def choose_qparams(self: Tensor, reduce_range: bool = False) -> tuple[float, int]:
     """The scale and zero point that cover a tensor's numbers with 8 bits."""
-    return range_of(self, reduce_range)
+    low, high = aten.min(self).item(), aten.max(self).item()
+    check(low <= high, lambda: "In ChooseQuantizationParams, min should be less than or equal to max")
+    scale, zero_point = range_of(self, reduce_range)
+    return scale, zero_point if math.isfinite(scale) else -(2**31)  # what C++ makes of the quotient of two infinities
 
 
 def quantize_dynamic(self: Tensor, dtype: Dtype, reduce_range: bool) -> Any:
@@ -168,9 +173,30 @@ def dequantize(self: Tensor) -> Any:
     return self if self.dtype is float32 else aten._to_copy(self, dtype=float32)
 
 
-def dequantize_each(tensors: Any) -> list[Any]:
-    """The numbers of several tensors."""
+def dequantize_each(tensors: Sequence[Tensor]) -> list[Any]:
+    """The numbers of several tensors, of which torch wants quantized ones."""
+    if not tensors:
+        raise NotImplementedError(
+            "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no fallback "
+            "function is registered for schema aten::dequantize.tensors."
+        )
+    if not any(is_quantized(one) for one in tensors):
+        raise not_quantized("dequantize.tensors", tensors[0])
     return [dequantize(one) for one in tensors]
+
+
+def not_quantized(name: str, tensor: Tensor) -> NotImplementedError:
+    """Return the error of an operator that only quantized tensors have."""
+    if tensor.device.type == "meta":
+        return NotImplementedError(
+            f"aten::{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel "
+            "registered."
+        )
+    backend = "CPU" if tensor.device.type == "cpu" else tensor.device.type.upper()
+    return NotImplementedError(
+        f"Could not run 'aten::{name}' with arguments from the '{backend}' backend. This could be because the operator "
+        "doesn't exist for this backend."
+    )
 
 
 def refused(name: str) -> Any:
@@ -179,11 +205,7 @@ def refused(name: str) -> Any:
     def refuse(self: Tensor, *rest: object) -> Any:
         if is_quantized(self):
             return _READ[name](self)
-        backend = "CPU" if self.device.type == "cpu" else self.device.type.upper()
-        raise NotImplementedError(
-            f"Could not run 'aten::{name}' with arguments from the '{backend}' backend. This could be because the operator "
-            "doesn't exist for this backend."
-        )
+        raise not_quantized(name, self)
 
     return refuse
 

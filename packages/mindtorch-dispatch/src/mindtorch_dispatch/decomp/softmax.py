@@ -43,9 +43,9 @@ def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Any:
 
 
 def _mask_like(self: Tensor, mask: Tensor, mask_type: int) -> Any:
-    """Return the mask in the shape of four-dimensional scores (batch, heads, length, length)."""
+    """Return a mask of two dimensions in the shape of four-dimensional scores (batch, heads, length, length)."""
     shape, given = list(self.shape), list(mask.shape)
-    if len(shape) == 4 and mask_type != 2:
+    if (len(shape), len(given)) == (4, 2) and mask_type != 2:
         length = shape[2]
         check(
             mask_type in (0, 1),
@@ -62,9 +62,9 @@ def _mask_like(self: Tensor, mask: Tensor, mask_type: int) -> Any:
 def masked_softmax(self: Tensor, mask: Tensor, dim: int | None, mask_type: int | None) -> Any:
     """Softmax over the elements where the mask does not hold; the others are zero."""
     check(mask.dtype is bool_dtype, lambda: "Mask should be a boolean tensor")
-    if mask_type is None and mask.dim() != 4:
-        raise RuntimeError("Mask Type should be defined")
     if mask.shape != self.shape:
+        if mask_type is None and (self.dim(), mask.dim()) == (4, 2):
+            raise RuntimeError("Mask Type should be defined")
         mask = _mask_like(self, mask, 2 if mask_type is None else mask_type)
     if self.numel():
         check_floating(self.dtype, "masked_softmax")

@@ -83,10 +83,10 @@ class NativeParts:
 class AutogradHooks:
     """The installed functions. `recorder` is None while autograd is absent; `forward` turns a plan into one that also
     carries tangents, for calls under forward-mode differentiation; `watched` one that shows what it writes beforehand, for
-    calls while writes to saved tensors are allowed; `maker` names the op that computed a recorded tensor. `parts` hands over
-    what native recording works with."""
+    calls while writes to saved tensors are allowed; `maker` names the op that computed a recorded tensor; `refuse_write`
+    raises where an op must not write a tensor in place. `parts` hands over what native recording works with."""
 
-    __slots__ = ("forward", "has_formula", "has_no_gradient", "maker", "parts", "recorder", "watched")
+    __slots__ = ("forward", "has_formula", "has_no_gradient", "maker", "parts", "recorder", "refuse_write", "watched")
 
     def __init__(self) -> None:
         self.parts: Handover[NativeParts] = Handover()
@@ -94,6 +94,7 @@ class AutogradHooks:
         self.has_formula: Callable[[OpRow], bool] = lambda row: False
         self.has_no_gradient: Callable[[OpRow], bool] = lambda row: False
         self.maker: Callable[[Any], str] = lambda tensor: ""
+        self.refuse_write: Callable[[OpRow, TensorBase], None] = lambda row, target: None
         self.forward: Callable[[Any, Any], Any] = lambda bound, plan: plan
         self.watched: Callable[[Any, Any], Any] = lambda bound, plan: plan
 

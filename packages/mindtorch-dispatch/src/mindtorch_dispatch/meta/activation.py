@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import uint8
 from mindtorch_storage.finfo import finfo
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_pair, broadcast_shapes, preserved_strides
@@ -86,6 +87,8 @@ relu = checked(pointwise(DEFAULT), _check_relu)
 
 
 def _check_hardtanh(self: Spec, low: object, high: object) -> None:
+    negative = self.dtype is uint8 and any(isinstance(limit, (int, float)) and limit < 0 for limit in (low, high))
+    check(not negative, lambda: "cannot do hardtanh on an unsigned type with negative limits")
     check(self.dtype is not bool_dtype, lambda: "Bool inputs not supported for hardtanh")
     check(not self.dtype.is_complex, lambda: "clamp is not supported for complex types", NotImplementedError)
 

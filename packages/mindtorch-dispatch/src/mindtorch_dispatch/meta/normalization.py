@@ -30,17 +30,14 @@ def statistics_dtype(input: Spec, *parameters: Spec | None) -> Dtype:
         for other in given:
             check(
                 other is input.dtype,
-                lambda other=other: (
-                    f"expected scalar type {input.dtype.scalar_name} but found {other.scalar_name}"
-                    if input.dtype.name in _REDUCED
-                    else "mixed dtype (CPU): expect parameter to have scalar type of Float"
-                ),
+                lambda other=other: f"expected scalar type {input.dtype.scalar_name} but found {other.scalar_name}",
             )
         return input.dtype
     check(
-        input.dtype.name in _REDUCED and all(dtype.name == "float32" for dtype in given),
+        all(dtype.name == "float32" for dtype in given),
         lambda: "mixed dtype (CPU): expect parameter to have scalar type of Float",
     )
+    check(input.dtype.name in _REDUCED, lambda: "mixed dtype (CPU): all inputs must share same datatype.")
     return given[0]
 
 

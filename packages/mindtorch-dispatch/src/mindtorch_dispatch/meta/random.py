@@ -1,6 +1,7 @@
 """Meta rules of random ops.
 
 Which parameters are legal depends on their values, so rows name these parameters `static`: a plan holds for one value.
+torch fills nothing where there are no elements, and so reaches no kernel that would lack their dtype.
 """
 
 from __future__ import annotations
@@ -8,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_storage.dtype import bfloat16, float32, float64, int64
+from mindtorch_storage.dtype import bfloat16, float16, float32, float64, int64
 from mindtorch_storage.dtype import bool as bool_dtype
-from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
@@ -41,14 +41,15 @@ _BERNOULLI = (*REAL_FLOATS, *INTEGERS, bool_dtype)
 @rule
 def uniform_(self: Spec, low: float, high: float, generator: object | None) -> Spec:
     """`uniform_`."""
-    check_uniform(self.dtype, low, high)
+    if self.numel or not self.dtype.is_complex:
+        check_uniform(self.dtype, low, high)
     return self
 
 
 @rule
 def normal_(self: Spec, mean: float, std: float, generator: object | None) -> Spec:
     """`normal_`."""
-    check_normal(self.dtype, std)
+    check_normal(self, std)
     return self
 
 
@@ -56,6 +57,8 @@ def normal_(self: Spec, mean: float, std: float, generator: object | None) -> Sp
 def exponential_(self: Spec, lambd: float, generator: object | None) -> Spec:
     """`exponential_`."""
     check(lambd > 0.0, lambda: f"exponential_ expects lambda > 0.0, but found lambda={number(lambd)}")
+    if not self.numel:
+        return self
     check(
         self.dtype.is_floating_point,
         lambda: (
@@ -72,7 +75,7 @@ def exponential_(self: Spec, lambd: float, generator: object | None) -> Spec:
 def geometric_(self: Spec, p: float, generator: object | None) -> Spec:
     """`geometric_`."""
     check(0 < p < 1, lambda: f"geometric_ expects p to be in (0, 1), but got p={number(p)}")
-    if self.dtype not in REAL_FLOATS + INTEGERS:
+    if self.numel and self.dtype not in REAL_FLOATS + INTEGERS:
         raise not_implemented("geometric_cpu", self.dtype)
     return self
 
@@ -88,7 +91,7 @@ def cauchy_(self: Spec, median: float, sigma: float, generator: object | None) -
             f"specified {CPP_NAMES.get(self.dtype, self.dtype.scalar_name)}"
         ),
     )
-    if self.dtype not in REAL_FLOATS:
+    if self.numel and self.dtype not in REAL_FLOATS:
         raise not_implemented("cauchy_cpu", self.dtype)
     return self
 
@@ -97,7 +100,7 @@ def cauchy_(self: Spec, median: float, sigma: float, generator: object | None) -
 def log_normal_(self: Spec, mean: float, std: float, generator: object | None) -> Spec:
     """`log_normal_`."""
     check(std > 0.0, lambda: f"log_normal_ expects std > 0.0, but found std={number(std)}")
-    if self.dtype not in REAL_FLOATS:
+    if self.numel and self.dtype not in REAL_FLOATS:
         raise not_implemented("log_normal_cpu", self.dtype)
     return self
 
@@ -105,7 +108,7 @@ def log_normal_(self: Spec, mean: float, std: float, generator: object | None) -
 @rule
 def random_(self: Spec, generator: object | None) -> Spec:
     """`random_()`."""
-    if self.dtype not in (*REAL_FLOATS, *INTEGERS, bool_dtype):
+    if self.numel and self.dtype not in (*REAL_FLOATS, *INTEGERS, bool_dtype):
         raise not_implemented("random_kernel_cpu", self.dtype)
     return self
 
@@ -123,7 +126,9 @@ def random_to(self: Spec, to: int, generator: Any) -> Outputs:
 def random_from(self: Spec, low: int, high: int | None, generator: Any) -> Outputs:
     """`random_(from, to)`; the kernel gets first value and count, the count None for all of int64."""
     if high is None and low == _INT64_MIN:
-        if self.dtype.is_complex or self.dtype not in (*REAL_FLOATS, *INTEGERS):
+        if not self.numel:
+            return Outputs(self, values=(self, low, None, generator))
+        if self.dtype is float16 or self.dtype.is_complex or self.dtype not in (*REAL_FLOATS, *INTEGERS):
             raise not_implemented("random_full_64_bits_range_kernel_cpu", self.dtype)
         check(
             self.dtype in (int64, float64, float32, bfloat16),
@@ -138,7 +143,7 @@ def random_from(self: Spec, low: int, high: int | None, generator: Any) -> Outpu
 def bernoulli_float_(self: Spec, p: float, generator: object | None) -> Spec:
     """`bernoulli_(p)`."""
     check_probability(p)
-    if self.dtype not in _BERNOULLI:
+    if self.numel and self.dtype not in _BERNOULLI:
         raise not_implemented("bernoulli_scalar_cpu_", self.dtype)
     return self
 
@@ -146,6 +151,8 @@ def bernoulli_float_(self: Spec, p: float, generator: object | None) -> Spec:
 @rule
 def bernoulli_tensor_(self: Spec, p: Spec, generator: object | None) -> Spec:
     """`bernoulli_` with elementwise probabilities, which broadcast to `self`."""
+    if not self.numel:
+        return self
     if self.dtype not in _BERNOULLI:
         raise not_implemented("bernoulli_tensor_cpu_self_", self.dtype)
     if p.dtype not in REAL_FLOATS:
@@ -161,7 +168,7 @@ def _dense(self: Spec) -> Spec:
 @rule
 def bernoulli(self: Spec, generator: object | None) -> Spec:
     """`bernoulli`: elementwise probabilities, result of their dtype."""
-    if self.dtype not in REAL_FLOATS:
+    if self.numel and self.dtype not in REAL_FLOATS:
         kernel = "bernoulli_tensor_cpu_p_" if self.dtype in _BERNOULLI else "bernoulli_tensor_cpu_self_"
         raise not_implemented(kernel, self.dtype)
     return _dense(self)
@@ -255,40 +262,41 @@ def multinomial(self: Spec, num_samples: int, replacement: bool, generator: obje
     return Spec.of(int64, self.device, (*self.shape[:-1], num_samples))
 
 
-def sized(verify: Callable[[Dtype], None]) -> MetaRule:
+def sized(verify: Callable[[Spec], None]) -> MetaRule:
     """Return the rule of a factory `(size, [generator], dtype, layout, device, pin_memory)`."""
 
     @factory_rule
     def made(size: Any, *options: Any) -> Spec:
         dtype, _, device, _ = options[-4:]
         spec = fresh(size, dtype, device)
-        verify(spec.dtype)
+        verify(spec)
         return spec
 
     return made
 
 
-def like(verify: Callable[[Dtype], None]) -> MetaRule:
+def like(verify: Callable[[Spec], None]) -> MetaRule:
     """Return the rule of `(self, [generator], dtype, layout, device, pin_memory, memory_format)`."""
 
     @rule
     def made(self: Spec, *options: object) -> Spec:
         dtype, _, device, _, memory_format = options[-5:]
         spec = like_spec(self, dtype, device, memory_format)
-        verify(spec.dtype)
+        verify(spec)
         return spec
 
     return made
 
 
-def verify_uniform(dtype: Dtype) -> None:
-    """Check that uniforms in [0, 1) exist in `dtype`."""
-    check_uniform(dtype, 0.0, 1.0)
+def verify_uniform(spec: Spec) -> None:
+    """Check that uniforms in [0, 1) exist in the dtype."""
+    if spec.numel or not spec.dtype.is_complex:
+        check_uniform(spec.dtype, 0.0, 1.0)
 
 
-def verify_normal(dtype: Dtype) -> None:
-    """Check that normals exist in `dtype`."""
-    check_normal(dtype, 1.0)
+def verify_normal(spec: Spec) -> None:
+    """Check that normals exist in the dtype."""
+    check_normal(spec, 1.0)
 
 
 rand, rand_like = sized(verify_uniform), like(verify_uniform)
@@ -341,5 +349,5 @@ def normal_sized(mean: float, std: float, size: Any, generator: object, *options
     """`normal(mean, std, size)`."""
     dtype, _, device, _ = options
     spec = fresh(size, dtype, device)
-    check_normal(spec.dtype, std)
+    check_normal(spec, std)
     return spec

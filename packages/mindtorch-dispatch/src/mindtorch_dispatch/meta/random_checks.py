@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -93,11 +94,11 @@ def check_uniform(dtype: Dtype, low: float, high: float) -> None:
     )
 
 
-def check_normal(dtype: Dtype, std: float) -> None:
-    """Raise unless normals of that standard deviation exist in `dtype`."""
+def check_normal(spec: Spec, std: float) -> None:
+    """Raise unless normals of that standard deviation exist in the dtype; without elements any dtype will do."""
     check(std >= 0, lambda: f"normal expects std >= 0.0, but found std {number(std)}")
-    if dtype.to_real() not in REAL_FLOATS:
-        raise not_implemented("normal_kernel_cpu", dtype)
+    if spec.numel and spec.dtype.to_real() not in REAL_FLOATS:
+        raise not_implemented("normal_kernel_cpu", spec.dtype)
 
 
 def _significant_bits(dtype: Dtype) -> int:
@@ -105,10 +106,12 @@ def _significant_bits(dtype: Dtype) -> int:
 
 
 def _as_float(dtype: Dtype, value: int) -> int:
-    """Return what `value` becomes by way of `dtype`."""
+    """Return what `value` becomes by way of `dtype`; infinity as the integer that C++ makes of it on this processor."""
     if dtype is float64:
         return int(float(value))
-    return int(np.float64(np.array(value, np.int64).astype(np.float32).astype(dtype.np)))
+    with np.errstate(over="ignore"):
+        rounded = float(np.float64(np.array(value, np.int64).astype(np.float32).astype(dtype.np)))
+    return int(rounded) if math.isfinite(rounded) else -(2**63)
 
 
 def _raised_low(dtype: Dtype, low: int) -> int:

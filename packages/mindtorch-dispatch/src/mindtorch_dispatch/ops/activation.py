@@ -73,7 +73,12 @@ op("selu(Tensor self) -> Tensor", composite=composed.selu, variants="function")
 op("selu_(Tensor(a!) self) -> Tensor(a!)", composite=composed.selu_, variants="function")
 op("celu(Tensor self, Scalar alpha=1.) -> Tensor", composite=composed.celu, variants="function")
 op("celu_(Tensor(a!) self, Scalar alpha=1.) -> Tensor(a!)", composite=composed.celu_, variants="function")
-op("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", rules.hardtanh, variants="nn")
+op(
+    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    rules.hardtanh,
+    variants="nn",
+    static=("min_val", "max_val"),
+)
 op(
     "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
     _backward("hardtanh_backward_cpu", 2, inplace=False),

@@ -13,11 +13,15 @@ from ..override.interception import ask_python
 from ..quantized.table import no_quantized_kernel, quantized_kernel
 from ..sparse.table import no_compressed_kernel, no_gradient, no_sparse_kernel, sparse_kernel, without_gradient
 from ..table import RowKind, kernels
+from ..typing import Tensor
 from .call import Call
 from .composite import compose, packed
 from .numbers import of_numbers
 from .pinning import asks_for_pinning, pinned
 from .results import packing
+
+_REAL_AS_IT_IS = frozenset({"conj_physical"})
+"""Functions that give a real operand itself, without a copy, and record nothing of it."""
 
 
 def choose_kernel(call: Call) -> None:
@@ -32,6 +36,10 @@ def choose_kernel(call: Call) -> None:
         compose(call)
     elif call.registered is not None:
         call.function = boxed(call.bound, call.registered, call.keys)
+
+
+def _itself(self: Tensor) -> Tensor:
+    return self
 
 
 def _choose_sparse(call: Call) -> None:
@@ -77,6 +85,9 @@ def _follow_keys(call: Call) -> None:
         return
     call.composed = of_numbers(call)
     if call.composed is not None:
+        return
+    if row.name in _REAL_AS_IT_IS and call.bound.out is None and not call.tensors[0].dtype.is_complex:
+        call.function = _itself
         return
     if DispatchKey.Sparse in call.keys:
         _choose_sparse(call)

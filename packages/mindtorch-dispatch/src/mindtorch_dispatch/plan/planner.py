@@ -9,8 +9,8 @@ It is ordinary Python and holds all semantics. The stages are functions in the o
     routing   which value of the call goes where in the kernel's arguments, how results are made and packed
     record    what autograd has to record, and the signatures of the results that follow from it
 
-What is written in place is checked last: autograd's objections come before those of shape and dtype, as in torch, and those
-before a kernel's that lacks the dtype. Every stage writes into one `Call`. The executor only carries plans out.
+Autograd's objections to what is written come before all others, as in torch; the rest of the target is checked last, shape
+and dtype before a kernel that lacks the dtype. Every stage writes into one `Call`. The executor only carries plans out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .notices import give_notice
 from .plan import Plan
 from .record import attach_recorder
 from .routing import route_values
-from .targets import check_target
+from .targets import check_target, refuse_recorded_write
 
 
 def plan_call(bound: Bound) -> Plan:
@@ -41,6 +41,7 @@ def _through_stages(call: Call) -> Plan:
         call.plan = batched
     else:
         choose_kernel(call)
+        refuse_recorded_write(call)
         describe_results(call)
         route_values(call)
         attach_recorder(call)

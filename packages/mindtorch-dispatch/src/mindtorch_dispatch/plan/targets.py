@@ -18,7 +18,7 @@ from ..execute import executor
 from ..frames import frames_to_caller
 from ..interface.autograd import hooks
 from ..meta.checks import c_type, shape_text
-from ..state import state
+from ..state import AUTOGRAD_MASK, state
 from ..table import OpRow, RowKind
 from .call import Call
 from .out_dtypes import FREE, check_out_dtype, is_exact
@@ -226,15 +226,27 @@ def refuse_recorded(packet: str, tensors: Sequence[TensorBase]) -> None:
         )
 
 
+def refuse_recorded_write(call: Call) -> None:
+    """Raise autograd's objection to a write before any argument is looked at, as torch's functions with a derivative do."""
+    if call.function is not None or not call.mode.records or call.mode.exclude & AUTOGRAD_MASK:
+        return
+    if call.outs:
+        check_out_grad(call.row, call.outs, call.tensors)
+        return
+    arguments, values = call.row.schema.arguments, call.bound.values
+    if call.row.kind.writes and arguments[0].is_write and isinstance(values[0], TensorBase):
+        hooks.refuse_write(call.row, values[0])
+
+
 def check_out(call: Call) -> None:
     """Raise torch's error where the tensors given as `out=` cannot take the results."""
     row, specs = call.row, call.answer.specs
-    check_out_grad(row, call.outs, call.tensors)
     results = [specs] if isinstance(specs, Spec) else list(specs)
     for place, (target, spec) in enumerate(zip(call.outs, results, strict=True)):
         check_inference(target)
         check_out_device(row, spec.device, target.device)
-        check_out_dtype(row, spec, target.dtype, place)
+        if row.name != "abs" or not _takes_magnitudes(call.tensors[0].dtype, target.dtype):
+            check_out_dtype(row, spec, target.dtype, place)
         if row.name not in FREE:
             check_result_type(spec.dtype, target.dtype)
         # Where torch refuses operands that share memory with the result, it looks before it resizes.
@@ -243,6 +255,13 @@ def check_out(call: Call) -> None:
             check_writable(target._sig.spec)
         if row.meta.aliases_ok:
             _check_kept(target, call.tensors, spec)
+
+
+def _takes_magnitudes(operand: Dtype, target: Dtype) -> bool:
+    """Return whether an `out=` tensor may be of a dtype that magnitudes are not: those of complex numbers are converted."""
+    if operand.is_complex and target.is_complex and target is not operand:
+        raise RuntimeError(f"Found dtype {target.scalar_name} but expected {operand.scalar_name}")
+    return operand.is_complex
 
 
 def _check_kept(target: TensorBase, operands: Sequence[TensorBase], result: Spec) -> None:

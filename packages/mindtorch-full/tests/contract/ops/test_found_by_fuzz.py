@@ -1,16 +1,10 @@
 """Small programs that random calls found to differ from torch: the last line is compared, or the error."""
 
-import warnings
-from typing import Any
-
-import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="oracle")
+pytest.importorskip("torch", reason="oracle")
 
-import mindtorch as mt  # noqa: E402 - both need torch
-from mindtorch_testing import assert_same_value  # noqa: E402
-from mindtorch_testing.compare import call_for_error, error_text  # noqa: E402
+from .programs import assert_as_in_torch
 
 NOT_DIFFERENTIABLE = """
 F.binary_cross_entropy(t.tensor([.5]), t.ones(1), weight=t.ones(1, requires_grad=True))
@@ -334,25 +328,6 @@ x = image(4, 3).requires_grad_(); F.interpolate(x, scale_factor=1.3, mode='bicub
 x = image(3, 3).requires_grad_(); F.interpolate(x, scale_factor=1.3, mode='bilinear', antialias=True).sum().backward(); x.grad
 """
 
-
-def last(program: str, library: Any) -> Any:
-    def leaf(*values: float) -> Any:
-        return library.tensor(values, dtype=library.float32).requires_grad_()
-
-    def image(rows: int, columns: int) -> Any:
-        return (library.arange(2.0 * rows * columns) ** 2 % 97).reshape(1, 2, rows, columns)
-
-    library.manual_seed(0)
-    scope = {"t": library, "F": library.nn.functional, "leaf": leaf, "image": image}
-    scope |= {"nan": float("nan"), "inf": float("inf"), "np": np}
-    *setup, call = program.split("; ")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for line in setup:
-            exec(line, scope)
-        return eval(call, scope)
-
-
 ALL = (
     NOT_DIFFERENTIABLE, GRADIENTS, LEAVES, ARGUMENTS, WRITES, NUMBERS, SHAPES, OVERLOADS, ORDER, NUMBERS_OF_CLASSES, TWICE,
     RESIZED, LEAKED, RANGES, INTEGERS, WITHOUT_EXTENT, TARGETS, RESIDUALS, ENDLESS, RECEIVERS,
@@ -362,10 +337,4 @@ ALL = (
 
 @pytest.mark.parametrize("program", "".join(ALL).strip().splitlines())
 def test_is_as_in_torch(program: str) -> None:
-    expected = call_for_error(lambda: last(program, torch))
-    if expected is None:
-        assert_same_value(lambda: last(program, mt), lambda: last(program, torch))
-        return
-    found = call_for_error(lambda: last(program, mt))
-    assert found is not None, f"no error where torch raises {expected!r}"
-    assert (type(found).__name__, error_text(found)) == (type(expected).__name__, error_text(expected))
+    assert_as_in_torch(program)
