@@ -234,7 +234,8 @@ def refuse_recorded_write(call: Call) -> None:
         check_out_grad(call.row, call.outs, call.tensors)
         return
     arguments, values = call.row.schema.arguments, call.bound.values
-    if call.row.kind.writes and arguments[0].is_write and isinstance(values[0], TensorBase):
+    tracked = any(tensor._sig.requires_grad for tensor in call.tensors)
+    if tracked and call.row.kind.writes and arguments[0].is_write and isinstance(values[0], TensorBase):
         hooks.refuse_write(call.row, values[0])
 
 
