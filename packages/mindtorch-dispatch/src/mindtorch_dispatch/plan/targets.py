@@ -235,7 +235,9 @@ def refuse_recorded_write(call: Call) -> None:
         return
     arguments, values = call.row.schema.arguments, call.bound.values
     tracked = any(tensor._sig.requires_grad for tensor in call.tensors)
-    if tracked and call.row.kind.writes and arguments[0].is_write and isinstance(values[0], TensorBase):
+    if not (tracked and call.row.kind.writes and arguments[0].is_write and isinstance(values[0], TensorBase)):
+        return
+    if not (values[0]._sig.inference and call.row.meta.view):  # that it is an inference tensor is said first
         hooks.refuse_write(call.row, values[0])
 
 
