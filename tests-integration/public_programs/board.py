@@ -145,6 +145,7 @@ def _settings(wanted: dict[str, Any], path: list[str]) -> dict[str, str]:
         "WATCHED_BEFORE": wanted.get("before", ""),
         "OMP_NUM_THREADS": "1",
         "MPLBACKEND": "Agg",
+        "PYTHONHASHSEED": "0",  # the order of sets of strings is the same on both sides
         "COLUMNS": "80",
         **own,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import sys
 import tarfile
 from collections.abc import Callable
@@ -82,6 +83,14 @@ def citations(root: Path) -> None:
         archive.add(folder, "cora")
 
 
+def citations_above(root: Path) -> None:
+    """The same two files in the folder `data` beside the program's."""
+    place = root.parent / "data"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    citations(place)
+
+
 def photographs(root: Path) -> None:
     """Images by class for training and validation."""
     rng = np.random.default_rng(4)
@@ -111,7 +120,18 @@ def nothing(root: Path) -> None:
 
 MAKERS: dict[str, Callable[[Path], None]] = {
     make.__name__: make
-    for make in (characters, citations, corpus, digits, document, nothing, photographs, small_photographs, tokens)
+    for make in (
+        characters,
+        citations,
+        citations_above,
+        corpus,
+        digits,
+        document,
+        nothing,
+        photographs,
+        small_photographs,
+        tokens,
+    )
 }
 
 if __name__ == "__main__":
