@@ -238,9 +238,17 @@ class GraphTask:
         if hooks is not None and hooks.pre:
             grads = run_pre_hooks(hooks.pre, grads)
         if hooks is None or not hooks.post:
-            return self._run_node(node, grads)
+            return self._run_late_hooks(node, self._run_node(node, grads))
         given = list(grads)
         return list(run_post_hooks(hooks.post, self._run_node(node, grads), given))
+
+    @staticmethod
+    def _run_late_hooks(node: Node, answers: list[Any]) -> list[Any]:
+        """Run the hooks that a node got while it ran, from where its saved tensors were unpacked: what arrived is gone."""
+        hooks = node._hooks
+        if hooks is None or not hooks.post:
+            return answers
+        return list(run_post_hooks(hooks.post, answers, []))
 
     def _open_event(self, node: Node) -> None:
         """Open the event of the profiler that a node's turn is, passing on its gradients included."""

@@ -40,6 +40,7 @@ class _Call:
         self.outputs = outputs
         self.tangents = [tangent_of(arg) for arg in args]
         self.inputs = {id(arg): tangent for arg, tangent in zip(args, self.tangents, strict=True)}
+        self.versions = {id(one): one._counter[0] for one in self.tangents if one is not None}
         self.bases = {
             id(arg if arg._view is None else arg._view.base): tangent
             for arg, tangent in zip(args, self.tangents, strict=True)
@@ -82,7 +83,7 @@ class _Call:
             raise RuntimeError(_NO_INPUT)
         before = self.inputs[id(raw)]
         if before is not None:
-            if tangent is not before:
+            if tangent is not before or tangent._counter[0] == self.versions[id(tangent)]:
                 raise RuntimeError(_NOT_IN_PLACE)
         elif tangent is not None:
             check_tangent(output, tangent)

@@ -9,6 +9,7 @@ from mindtorch_dispatch.arguments.bound import tensor_leaves
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.interface.autograd import PlanRequest
 from mindtorch_dispatch.meta.rule import View
+from mindtorch_dispatch.state import state
 from mindtorch_dispatch.table import DYNAMIC
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -17,7 +18,7 @@ from . import attributes as node_attributes
 from .derivative import Derivative
 from .engine import current_task
 from .inplace import check_inplace, rebase_history
-from .node import Node, OpNode, sequence
+from .node import Node, OpNode, hooks_of, sequence
 from .recording import PLAIN_KINDS, SaveKind
 from .save_layout import Layout
 from .saved import Packed, freed_error, pack, unpack
@@ -204,6 +205,10 @@ class Recorder:
                 saved += ([None if one is None else pack(one, None) for one in given], versions)
             else:
                 saved += (flat[source] if kind is SaveKind.SCALAR else flat[source]._offset, None)
+        if state.mode.saved_hooks is True:
+            hooks_of(
+                node
+            )  # an unpack hook may register others: only a node with a place for hooks is asked after it ran
         return saved
 
     def apply(self, node: OpNode, grads: list[Any], within: Node | None = None) -> list[Any]:

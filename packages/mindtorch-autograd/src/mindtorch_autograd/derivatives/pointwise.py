@@ -28,21 +28,26 @@ def pow_self(grad: Tensor, self: Tensor, exponent: TensorOrScalar) -> Any:
     return aten.where(zero, 0.0, grad * conj(exponent * aten.pow(self, aten.sub(exponent, 1))))
 
 
+def _not_negative(exponent: Tensor) -> Any:
+    """Where an exponent is a real number that is not negative."""
+    if not exponent.dtype.is_complex:
+        return aten.ge(exponent, 0)
+    return aten.logical_and(aten.eq(aten.imag(exponent), 0), aten.ge(aten.real(exponent), 0))
+
+
 def pow_exponent(grad: Tensor, self: TensorOrScalar, exponent: Tensor, result: Tensor) -> Any:
     """`self ** exponent * log(self)`; zero where the base is zero and the exponent is not negative."""
     if not isinstance(self, TensorBase):
         if self == 0:
             below = grad * conj(result * -math.inf)
-            return masked(below, aten.logical_not(aten.ge(exponent, 0)))  # nan is not negative, and has no derivative
-        return grad * conj(
-            result * (math.log(self) if self > 0 else math.nan)
-            if not isinstance(self, complex)
-            else result * aten.log(aten.scalar_tensor(self, dtype=result.dtype))
-        )
-    zero = (
-        aten.logical_and(aten.eq(self, 0), aten.ge(exponent, 0)) if not exponent.dtype.is_complex else aten.eq(self, 0)
-    )
-    return aten.where(zero, 0.0, grad * conj(result * aten.log(self)))
+            return masked(below, aten.logical_not(_not_negative(exponent)))  # nan is not negative, and has no derivative
+        if result.dtype.is_complex:
+            return grad * conj(result * aten.log(aten.scalar_tensor(self, dtype=result.dtype)))
+        return grad * conj(result * (math.log(self) if self > 0 else math.nan))
+    zero = aten.logical_and(aten.eq(self, 0), _not_negative(exponent))
+    # The logarithm of a negative base is complex.
+    base = aten.to(self, result.dtype) if result.dtype.is_complex else self
+    return aten.where(zero, 0.0, grad * conj(result * aten.log(base)))
 
 
 def clamp_grad(grad: Tensor, self: Tensor, min: TensorOrScalar | None, max: TensorOrScalar | None) -> Any:
