@@ -58,8 +58,17 @@ def zeros_like(self: Tensor, dtype: Dtype | None = None, layout: Layout | None =
     wanted = layout or self._sig.spec.layout
     if not is_compressed(self):
         return zeros(list(self.shape), dtype or self.dtype, wanted, self.device)
-    _check_requested(self, wanted)
-    return _emptied(self, dtype)
+    blocks = self._sig.spec.layout in BLOCKS
+    check(
+        blocks is (wanted in BLOCKS),
+        lambda: "sparse_compressed_tensor_with_dims: "
+        + (
+            f"blocksize cannot be specified for non-block layout {layout_name(wanted)}"
+            if blocks
+            else "blocksize needs to be a tuple of size 2, but got 0"
+        ),
+    )
+    return _emptied(self, dtype, wanted)
 
 
 def _check_requested(self: Tensor, wanted: Layout) -> None:
@@ -73,15 +82,16 @@ def _check_requested(self: Tensor, wanted: Layout) -> None:
     )
 
 
-def _emptied(self: Tensor, dtype: Dtype | None = None) -> Any:
+def _emptied(self: Tensor, dtype: Dtype | None = None, layout: Layout | None = None) -> Any:
     """Return a tensor of the same size and blocks without entries."""
     spec, grid, given = spec_of(self), Grid.of(self), parts(self)
-    lines = grid.rows if spec.layout in compressed.ROWS else grid.columns
+    layout = layout or spec.layout
+    lines = grid.rows if layout in compressed.ROWS else grid.columns
     bounds = aten.zeros([*grid.lead, lines + 1], dtype=given.compressed.dtype, device=self.device)
     plain = aten.empty([*grid.lead, 0], dtype=given.plain.dtype, device=self.device)
     rest = list(given.values.shape[spec.batch_dim + 1 :])
     values = aten.empty([*grid.lead, 0, *rest], dtype=dtype or self.dtype, device=self.device)
-    return make(spec.layout, bounds, plain, values, self.shape)
+    return make(layout, bounds, plain, values, self.shape)
 
 
 @kernel("empty_like")
@@ -100,6 +110,12 @@ def empty_like(self: Tensor, dtype: Dtype | None = None, layout: Layout | None =
 def ones_like(self: Tensor, dtype: Dtype | None = None, layout: Layout | None = None, *rest: object) -> Any:
     """A tensor with the indices of this one and ones."""
     return fill(empty_like(self, dtype, layout), 1)
+
+
+@kernel("randn_like")
+def randn_like(self: Tensor, dtype: Dtype | None = None, layout: Layout | None = None, *rest: object) -> Any:
+    """A tensor with the indices of this one and normal numbers."""
+    return normal(empty_like(self, dtype, layout))
 
 
 @kernel("full_like")

@@ -2,7 +2,7 @@
 
 ABSENT = {
     "methods": """
- index _autocast_to_full_precision _autocast_to_reduced_precision _conj _conj_physical _dimI _dimV
+ index _autocast_to_full_precision _autocast_to_reduced_precision _conj_physical _dimI _dimV
 _is_zerotensor _nested_tensor_size _nested_tensor_storage_offsets
 _nested_tensor_strides _philox_normal_ _philox_uniform_ _sparse_mask_projection
 
@@ -14,7 +14,7 @@ _nested_tensor_strides _philox_normal_ _philox_uniform_ _sparse_mask_projection
 _add_batch_dim _aminmax
  _assert_async _assert_scalar _batch_norm_impl_index _cast_Byte _cast_Char
 _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short
-_conj _conj_copy _conj_physical
+_conj_copy _conj_physical
 _convert_weight_to_int4pack _copy_from
 _copy_from_and_resize _cslt_compress _cslt_sparse_mm _cslt_sparse_mm_search _cudnn_ctc_loss _cudnn_init_dropout_state
 _cudnn_rnn _cudnn_rnn_flatten_weight _cufft_clear_plan_cache _cufft_get_plan_cache_max_size _cufft_get_plan_cache_size
