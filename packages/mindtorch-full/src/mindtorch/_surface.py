@@ -33,7 +33,7 @@ HOMES: dict[str, str] = {
         "functions.symbolic": "_sym_cos _sym_cosh _sym_sin _sym_sinh _sym_tan _sym_tanh _sym_asin _sym_acos _sym_atan "
         "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sum",
         "autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
-        "functions.sparse": "sparse_coo_tensor",
+        "functions.sparse": "sparse_coo_tensor _validate_sparse_coo_tensor_args",
         "nested._internal.strided": "_nested_tensor_from_mask _nested_tensor_from_mask_left_aligned",
         "functions.sparse_compressed": "sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor "
         "sparse_bsc_tensor",

@@ -19,6 +19,7 @@ from .composite import compose, packed
 from .numbers import of_numbers
 from .pinning import asks_for_pinning, pinned
 from .results import packing
+from .targets import check_out_grad
 
 _REAL_AS_IT_IS = frozenset({"conj_physical"})
 """Functions that give a real operand itself, without a copy, and record nothing of it."""
@@ -49,6 +50,10 @@ def _choose_sparse(call: Call) -> None:
     """
     row = call.row
     call.function = sparse_kernel(row, call.compressed)
+    if call.bound.out is not None and hasattr(call.function, "into"):
+        check_out_grad(row, call.outs, call.tensors)
+        call.composed, call.function = call.function, None
+        return
     if call.bound.out is not None or (call.function is None and row.composite is None):
         raise no_compressed_kernel(row, call.tensors) if call.compressed else no_sparse_kernel(row)
     if call.function is None:

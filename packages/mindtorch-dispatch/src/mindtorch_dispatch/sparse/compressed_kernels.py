@@ -24,6 +24,7 @@ from . import compressed, coo
 from .compressed import Entries, Grid, entries, from_entries, is_compressed, like, make, parts, spec_of
 from .compressed_shapes import ones_like, without_blocks
 from .table import compressed_kernel as kernel
+from .table import filling
 
 
 def _of_values(name: str) -> Callable[..., Any]:
@@ -34,7 +35,7 @@ for _name in (
     "abs angle asin asinh atan atanh ceil conj_physical deg2rad erf erfinv expm1 floor frac isinf isnan isneginf isposinf "
     "log1p neg positive rad2deg relu round sgn sign signbit sin sinh sqrt tan tanh trunc real imag"
 ).split():
-    kernel(_name)(_of_values(_name))
+    kernel(_name)(filling(_of_values(_name)))
 
 
 @kernel("threshold_backward")
@@ -97,10 +98,7 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
     have, want = given.plain.shape[-1], source.plain.shape[-1]
     check(
         have == want,
-        lambda: (
-            "copy_: only sparse compressed tensors with the same number of specified elements are supported: "
-            f"self has {have} specified elements while src has {want}"
-        ),
+        lambda: "torch.copy_: only sparse compressed tensors with the same number of specified elements are supported.",
     )
     aten.copy_(given.compressed, source.compressed)
     aten.copy_(given.plain, source.plain)

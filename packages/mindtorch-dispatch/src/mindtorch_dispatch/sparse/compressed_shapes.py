@@ -9,6 +9,7 @@ from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import layout_name, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
+from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
 
 from ..call import aten
 from ..meta.checks import check, shape_text
@@ -58,14 +59,18 @@ def zeros_like(self: Tensor, dtype: Dtype | None = None, layout: Layout | None =
     wanted = layout or self._sig.spec.layout
     if not is_compressed(self):
         return zeros(list(self.shape), dtype or self.dtype, wanted, self.device)
+    if wanted not in COMPRESSED_LAYOUTS:
+        _check_requested(self, wanted)
     blocks = self._sig.spec.layout in BLOCKS
     check(
         blocks is (wanted in BLOCKS),
-        lambda: "sparse_compressed_tensor_with_dims: "
-        + (
-            f"blocksize cannot be specified for non-block layout {layout_name(wanted)}"
-            if blocks
-            else "blocksize needs to be a tuple of size 2, but got 0"
+        lambda: (
+            "sparse_compressed_tensor_with_dims: "
+            + (
+                f"blocksize cannot be specified for non-block layout {layout_name(wanted)}"
+                if blocks
+                else "blocksize needs to be a tuple of size 2, but got 0"
+            )
         ),
     )
     return _emptied(self, dtype, wanted)

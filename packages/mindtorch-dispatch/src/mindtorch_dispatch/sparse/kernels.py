@@ -13,7 +13,7 @@ from ..call import aten
 from ..meta.checks import check, shape_text
 from ..typing import Tensor
 from .coo import coalesced, empty, index_of, is_sparse, like, make, parts, replace, to_dense
-from .table import kernel, written
+from .table import filling, kernel, written
 
 
 def _of_values(name: str) -> Any:
@@ -37,7 +37,7 @@ for _name in (
     "abs sqrt sin sinh asin asinh tan tanh atan atanh sign sgn signbit ceil floor round trunc frac expm1 log1p erf erfinv "
     "relu deg2rad rad2deg isnan isinf isposinf isneginf nan_to_num"
 ).split():
-    kernel(_name)(_of_sums(_name))
+    kernel(_name)(filling(_of_sums(_name)))
 
 
 @kernel("threshold_backward")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mindtorch_storage.layout import layout_name
@@ -58,6 +59,22 @@ def written(tensor: Any, new: Any) -> Any:
         )
     table = compressed_kernels if type(tensor._sig.spec) is CompressedSpec else kernels
     return table["copy_"](tensor, new)
+
+
+def filling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of one sparse tensor that can write another one given as `out=`."""
+
+    def into(out: Any, self: Any, *rest: Any) -> Any:
+        if out._sig.spec.layout is not self._sig.spec.layout:
+            raise RuntimeError(
+                "Expected self.is_sparse() && result.is_sparse() to be true, but got false.  (Could this error message be "
+                "improved?  If so, please report an enhancement request to PyTorch.)"
+            )
+        return written(out, function(self, *rest))
+
+    filled = partial(function)
+    filled.into = into  # type: ignore[attr-defined]  # as compositions have it
+    return filled
 
 
 def without_gradient(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from ..sparse._invariants import invariants
 from ..tensor.construction import from_data
 from ..tensor.native import parsed_by
 
-__all__ = ["sparse_coo_tensor"]
+__all__ = ["_validate_sparse_coo_tensor_args", "sparse_coo_tensor"]
 
 _OPTIONS = "*, torch.dtype dtype = None, torch.device device = None{}, bool requires_grad = False, bool check_invariants = None"
 _WITH_VALUES = _OPTIONS.format(", bool pin_memory = False") + ", bool is_coalesced = None"
@@ -66,10 +66,30 @@ def sparse_coo_tensor(
     else:
         made = aten.sparse_coo_tensor.indices_size(given_indices, given_values, list(size), **options)
         if check_invariants or (check_invariants is None and invariants.checked):
-            _check_range(given_indices, size)
-            if is_coalesced:
-                _check_order(given_indices)
+            _check_places(given_indices, size, is_coalesced)
     return made.requires_grad_() if requires_grad and not made.requires_grad else made
+
+
+@parsed_by(
+    "_validate_sparse_coo_tensor_args(Tensor indices, Tensor values, int[] size, bool? is_coalesced=None, "
+    "bool? check_pinning=None)"
+)
+def _validate_sparse_coo_tensor_args(
+    indices: Any, values: Any, size: Any, is_coalesced: bool | None, check_pinning: bool | None
+) -> None:
+    """Raise where these parts do not make a sparse tensor of this size.
+
+    >>> import mindtorch as torch
+    >>> torch._validate_sparse_coo_tensor_args(torch.tensor([[0]]), torch.ones(1), (2,))
+    """
+    aten.sparse_coo_tensor.indices_size(indices, values, list(size))
+    _check_places(indices, size, is_coalesced)
+
+
+def _check_places(indices: Any, size: Any, is_coalesced: bool | None) -> None:
+    _check_range(indices, size)
+    if is_coalesced:
+        _check_order(indices)
 
 
 def _check_negative(indices: Any) -> None:

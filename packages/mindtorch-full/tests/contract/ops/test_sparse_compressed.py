@@ -209,6 +209,31 @@ def test_a_part_is_shared_memory() -> None:
     assert mt.equal(x.to_dense(), _dense(mt) * 2)
 
 
+OF_PYTORCH_TESTS = (
+    "T.sinh(s, out=T.zeros(2, 2).to_sparse())", "T.trunc(s.to(T.int32), out=T.zeros(2, 2, dtype=T.int32).to_sparse())",
+    "T.sinh(s, out=T.zeros(2, 2))", "T.sinh(s, out=T.zeros(2, 2, dtype=T.int64).to_sparse())",
+    "T.sinh(s.detach().requires_grad_(), out=T.zeros(2, 2).to_sparse())", "T.sinh(c, out=T.eye(4).to_sparse_csr())",
+    "T.abs(c.to(T.complex64), out=T.eye(4).to_sparse_csr())", "T.sinh(c, out=T.eye(4, dtype=T.int64).to_sparse_csr())",
+    "T.zeros_like(c, layout=T.sparse_csc)", "T.zeros_like(c, layout=T.sparse_bsr)", "T.zeros_like(b, layout=T.sparse_bsc)",
+    "T.zeros_like(b, layout=T.sparse_csr)", "(T.manual_seed(0), T.randn_like(c))[1]", "T.randn_like(b).layout",
+    "T._validate_sparse_coo_tensor_args(i, s.values(), (2, 2))", "T._validate_sparse_coo_tensor_args(i, s.values(), (1, 2))",
+    "T._validate_sparse_coo_tensor_args(i - 1, s.values(), (2, 2))",
+    "T._validate_sparse_coo_tensor_args(i, s.values(), (2, 2), is_coalesced=True)",
+    "T._validate_sparse_coo_tensor_args(i.flip(1), s.values(), (2, 2), is_coalesced=True)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OF_PYTORCH_TESTS)
+def test_what_tests_of_pytorch_call(text: str) -> None:
+    def call(lib: Any) -> Any:
+        indices = lib.tensor([[0, 1], [1, 0]])
+        entries = lib.sparse_coo_tensor(indices, lib.tensor([1.5, 2.5]), (2, 2)).coalesce()
+        names = {"T": lib, "i": indices, "s": entries, "c": lib.eye(4).to_sparse_csr()}
+        return eval(text, {**names, "b": lib.eye(4).to_sparse_bsr((2, 2))})
+
+    _compare(call)
+
+
 OF_CHECKED_GRADIENTS = {
     "conversion": lambda lib, x: x.to_dense(),
     "product": lambda lib, x: x @ lib.ones(4, 1, dtype=lib.float64),
