@@ -41,7 +41,7 @@ def pow_exponent(grad: Tensor, self: TensorOrScalar, exponent: Tensor, result: T
         if self == 0:
             below = grad * conj(result * -math.inf)
             return masked(below, aten.logical_not(_not_negative(exponent)))  # nan is not negative, and has no derivative
-        if result.dtype.is_complex:
+        if isinstance(self, complex) or result.dtype.is_complex:
             return grad * conj(result * aten.log(aten.scalar_tensor(self, dtype=result.dtype)))
         return grad * conj(result * (math.log(self) if self > 0 else math.nan))
     zero = aten.logical_and(aten.eq(self, 0), _not_negative(exponent))
