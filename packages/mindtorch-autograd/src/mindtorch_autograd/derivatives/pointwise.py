@@ -40,7 +40,8 @@ def pow_exponent(grad: Tensor, self: TensorOrScalar, exponent: Tensor, result: T
     if not isinstance(self, TensorBase):
         if self == 0:
             below = grad * conj(result * -math.inf)
-            return masked(below, aten.logical_not(_not_negative(exponent)))  # nan is not negative, and has no derivative
+            # nan is not negative, and has no derivative.
+            return masked(below, aten.logical_not(_not_negative(exponent)))
         if isinstance(self, complex) or result.dtype.is_complex:
             return grad * conj(result * aten.log(aten.scalar_tensor(self, dtype=result.dtype)))
         return grad * conj(result * (math.log(self) if self > 0 else math.nan))
