@@ -118,7 +118,7 @@ def dispatch(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
     mesh = spread[0]._dtensor_spec.mesh
     args, kwargs = _pytree.tree_unflatten(leaves, spec)
     if func._schema.is_mutable and not name.endswith("_"):
-        raise NotImplementedError(f"{func} on DTensors: results given by the caller are not offered")
+        return _into_given(cls, func, name, args, kwargs)
     targets, outs = _plan(func, name, args, kwargs, spread, mesh)
     parts = iter(
         redistribute_local(tensor._local_tensor, tensor._dtensor_spec, target)
@@ -148,6 +148,24 @@ def _rows_of_this_process(weight: Any, placements: Any, local_args: Any) -> Any:
     indices = local_args[1] - offset[0]
     elsewhere = (indices < 0) | (indices >= size[0])
     return (local_args[0], indices.masked_fill(elsewhere, 0), elsewhere, *local_args[2:])
+
+
+def _into_given(cls: Any, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+    """Compute a result, and put it where the caller wants it, in the arrangement that this has."""
+    given = kwargs.get("out")
+    others = {key: value for key, value in kwargs.items() if key != "out"}
+    if not isinstance(given, cls):
+        raise NotImplementedError(
+            f"{func} on DTensors: several results, or local ones, given by the caller are not offered"
+        )
+    result = getattr(torch.ops.aten, name)(*args, **others)
+    if result.shape != given.shape or result.dtype != given.dtype:
+        raise NotImplementedError(
+            f"{func} on DTensors: a result of another shape or dtype than the given is not offered"
+        )
+    layout = given._dtensor_spec
+    given._local_tensor.copy_(redistribute_local(result._local_tensor, result._dtensor_spec, layout.placements))
+    return given
 
 
 def _in_place(func: Any, owner: Any, target: Any, local_args: Any, local_kwargs: Any) -> Any:
