@@ -21,7 +21,7 @@ from mindtorch_testing.fuzz.places import VALUES, Places, cause_of, replaced  # 
 from mindtorch_testing.fuzz.progress import Progress  # noqa: E402
 from mindtorch_testing.fuzz.rows import Row, Rows  # noqa: E402
 from mindtorch_testing.fuzz.shrink import shrunk, size  # noqa: E402
-from mindtorch_testing.fuzz.sides import Outcome, Side  # noqa: E402
+from mindtorch_testing.fuzz.sides import Outcome, Side, SideDied  # noqa: E402
 from mindtorch_testing.record import Record  # noqa: E402
 
 ENTRIES = {entry.name: entry for entry in catalog()}
@@ -126,6 +126,25 @@ def test_both_sides_agree_on_calls_that_are_right(pair):
     assert campaign.tally.answered["value"] > 50
     assert campaign.tally.answered["error"] > 10
     assert [report.program for report in findings.reports.values()] == []
+
+
+def test_a_run_goes_on_where_a_side_itself_ended(pair, monkeypatch):
+    judge, ends = pair.judge, iter([True])
+    told, counted = [], []
+
+    def judged(programs):
+        if next(ends, False):
+            raise SideDied("mindtorch: ended")
+        return judge(programs)
+
+    monkeypatch.setattr(pair, "judge", judged)
+    monkeypatch.setattr("mindtorch_testing.fuzz.campaign.BATCH", 10)
+    before = pair.ours.process.pid
+    campaign = Campaign(pair, [ENTRIES["Tensor.neg"]], Findings(SEVERE, Rows.load(), told.append), 3)
+    campaign.run(20, made=lambda tally, seconds: counted.append((tally.calls, tally.dropped["side ended"])))
+    assert counted == [(0, 10), (10, 0)]
+    assert told == ["a side ended, 10 calls are dropped: mindtorch: ended"]
+    assert pair.ours.process.pid != before
 
 
 def test_hostile_values_stand_at_every_place(pair):

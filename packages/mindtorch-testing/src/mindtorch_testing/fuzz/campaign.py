@@ -15,7 +15,7 @@ from mindtorch_testing.fuzz.catalog import Entry
 from mindtorch_testing.fuzz.judge import Finding, compare
 from mindtorch_testing.fuzz.rows import Rows
 from mindtorch_testing.fuzz.shrink import shrunk
-from mindtorch_testing.fuzz.sides import Outcome, Program, Side
+from mindtorch_testing.fuzz.sides import Outcome, Program, Side, SideDied
 
 BATCH = 1000
 POOL = 12
@@ -68,8 +68,13 @@ class Pair:
     """Both sides."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self.environment = environment
+        self.start()
+
+    def start(self) -> None:
+        """Start both processes."""
         self.torch = Side("torch", THEIR_PATIENCE)
-        self.ours = Side("mindtorch", OUR_PATIENCE, environment)
+        self.ours = Side("mindtorch", OUR_PATIENCE, self.environment)
         for side in (self.torch, self.ours):
             side.warm([("", call, False) for call in WARM])
 
@@ -180,7 +185,15 @@ class Campaign:
             self.tally = Tally()
             total += len(batch)
             programs = [call.program() for call in batch]
-            judged = self.pair.judge(programs)
+            try:
+                judged = self.pair.judge(programs)
+            except SideDied as died:  # not a call's end: the machine ran out of memory, say
+                self.findings.say(f"a side ended, {len(batch)} calls are dropped: {died}")
+                self.tally.dropped["side ended"] += len(batch)
+                self.pair.close()
+                self.pair.start()
+                made(self.tally, time.monotonic() - start)
+                continue
             self.tally.calls += len(batch)
             for index, (call, program) in enumerate(zip(batch, programs, strict=True)):
                 theirs, ours, finding = judged[index]
