@@ -148,8 +148,10 @@ def aot_module_simplified(
         partition_fn: makes two graphs of that of forward and backward.
         decompositions: operators that are recorded as what their functions do.
     """
-    state = dict(mod.named_parameters(remove_duplicate=False)) if isinstance(mod, torch.nn.Module) else {}
-    state |= dict(mod.named_buffers(remove_duplicate=False)) if isinstance(mod, torch.nn.Module) else {}
+    state: dict[str, torch.Tensor] = {}
+    if isinstance(mod, torch.nn.Module):
+        state.update(mod.named_parameters(remove_duplicate=False))
+        state.update(mod.named_buffers(remove_duplicate=False))
 
     def flat(*given: Any) -> Any:
         if not state:
