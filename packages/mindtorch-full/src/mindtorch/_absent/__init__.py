@@ -17,6 +17,8 @@ from mindtorch_storage.device import device as Device
 
 DeviceLike = Device | str | int | None
 
+_HERE = __name__
+"""As this module was named when it was imported; the proxy names it anew afterwards, and functions keep what they had."""
 KIND: Any = object()
 """Stands in a signature for the type of the accelerator that the function is copied for."""
 
@@ -28,7 +30,7 @@ def own_copies(namespace: dict[str, Any], kind: str) -> None:
     """
     namespace["_kind"] = kind
     for name, given in list(namespace.items()):
-        if not isinstance(given, FunctionType) or not given.__module__.startswith(f"{__name__}."):
+        if not isinstance(given, FunctionType) or not given.__module__.startswith(f"{_HERE}."):
             continue
         defaults = tuple(kind if value is KIND else value for value in given.__defaults__ or ())
         made = FunctionType(given.__code__, namespace, name, defaults or None, given.__closure__)
