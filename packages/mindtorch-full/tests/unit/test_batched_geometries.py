@@ -51,6 +51,45 @@ def test_numbers_are_those_of_the_call():
     assert math.copysign(1.0, torch.vmap(lambda one: one * -0.0)(x)[0]) == -1.0
 
 
+@pytest.mark.parametrize("op", [torch.div, torch.mul, torch.atan2, torch.dot, torch.stack])
+def test_a_tensor_given_twice_is_another_geometry_than_two_tensors(op):
+    x, y, z = torch.randn(2, 3), torch.randn(2, 3), torch.randn(2, 3)
+    call = (lambda *each: op(each)) if op is torch.stack else op
+    each = torch.vmap(call)
+    torch.testing.assert_close(torch.vmap(lambda one: call(one, one))(x), torch.stack([call(one, one) for one in x]))
+    for other in (y, z, x):
+        expected = torch.stack([call(one, two) for one, two in zip(x, other, strict=True)])
+        torch.testing.assert_close(each(x, other), expected)
+
+
+def test_which_of_three_tensors_are_the_same_is_part_of_the_geometry():
+    x, y, z = torch.randn(2, 3), torch.randn(2, 3), torch.randn(2, 3)
+    for places in ((0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 1, 2)):
+        given = [(x, y, z)[place] for place in places]
+        found = torch.vmap(lambda *each, places=places: torch.addcmul(*[each[place] for place in places]))(x, y, z)
+        torch.testing.assert_close(found, torch.addcmul(*given))
+
+
+def test_a_write_of_a_tensor_into_itself_is_another_geometry_than_of_another():
+    def write(one, two, same):
+        made = one.clone()
+        return made.sub_(made if same else two)
+
+    x, y = torch.randn(2, 3), torch.randn(2, 3)
+    for same in (True, False, True):
+        found = torch.vmap(lambda one, two, same=same: write(one, two, same))(x, y)
+        torch.testing.assert_close(found, torch.zeros(2, 3) if same else x - y)
+
+
+def test_gradients_of_a_tensor_given_twice_are_not_those_of_two():
+    x, y = torch.randn(4), torch.randn(4)
+    torch.testing.assert_close(torch.vmap(torch.func.grad(lambda one: one * one))(x), 2 * x)
+    first, second = torch.vmap(torch.func.grad(lambda one, two: one * two, argnums=(0, 1)))(x, y)
+    torch.testing.assert_close(first, y)
+    torch.testing.assert_close(second, x)
+    torch.testing.assert_close(torch.vmap(torch.func.grad(lambda one: one / one.detach()))(x), 1 / x)
+
+
 def test_views_start_where_they_start():
     whole = torch.arange(24.0)
     for start in (0, 12):
