@@ -25,7 +25,7 @@ def _edge(T: Any) -> Any:
 
 def _post_accumulate(T: Any) -> Any:
     x = _leaf(T)
-    x.register_post_accumulate_grad_hook(lambda one: one)
+    x.register_post_accumulate_grad_hook(lambda one: one.clone())
     (x * 2).sum().backward()
 
 

@@ -145,7 +145,7 @@ def _arrays_differ(dtype: str, ours: np.ndarray, expected: np.ndarray) -> str:
     finite = np.abs(expected[np.isfinite(expected)])
     scale = float(finite.max()) if finite.size else 0.0
     with np.errstate(all="ignore"):
-        near = np.isclose(ours, expected, rtol=tolerance, atol=tolerance * scale + 1e-7, equal_nan=True)
+        near = np.isclose(ours, expected, rtol=tolerance, atol=tolerance * scale + 1e-6, equal_nan=True)
     places = np.flatnonzero(~near.ravel())
     return f"{ours.ravel()[places[:3]]} at {places[:3]}, not {expected.ravel()[places[:3]]}" if places.size else ""
 

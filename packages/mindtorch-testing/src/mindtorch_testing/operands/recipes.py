@@ -51,17 +51,18 @@ def at_least(draw: Operands, ndim: int) -> tuple[int, ...]:
 rows(
     "logical_not isnan isinf isfinite neg abs sqrt rsqrt reciprocal relu floor ceil round trunc sign exp expm1 "
     "log log2 log10 log1p sin cos tanh erf sigmoid silu hardswish hardsigmoid mish log_sigmoid_forward clone zero_ nonzero "
-    "zeros_like ones_like sgn"
+    "zeros_like ones_like sgn angle erfc erfinv exp2 frac"
 )(lambda d: [d.tensor()])
 rows(
     "logical_and logical_or logical_xor maximum minimum mul.Tensor "
     "div.Tensor eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor clamp_min.Tensor clamp_max.Tensor "
-    "pow.Tensor_Tensor logaddexp copy_"
+    "pow.Tensor_Tensor logaddexp copy_ copysign.Tensor hypot"
 )(lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape))])
 rows(
     "mul.Scalar div.Scalar eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar "
-    "clamp_min clamp_max pow.Tensor_Scalar fill_.Scalar full_like hardshrink leaky_relu"
+    "clamp_min clamp_max pow.Tensor_Scalar fill_.Scalar full_like hardshrink leaky_relu copysign.Scalar"
 )(lambda d: [d.tensor(), d.number()])
+rows("logit")(lambda d: [d.tensor(), *([abs(d.number()) / 99] if d.chance(0.5) else [])])
 rows("softshrink")(lambda d: [d.tensor(), abs(d.number())])
 rows("threshold clamp hardtanh")(lambda d: [d.tensor(), d.number(), d.number()])
 rows("bitwise_not")(lambda d: [integers(d).tensor()])
