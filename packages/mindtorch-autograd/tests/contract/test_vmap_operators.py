@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import mindtorch as mt
+
 from .sides import Scenarios, assert_same, caught
 
 scenarios = Scenarios()
@@ -170,3 +172,28 @@ def batched_gradients_of_a_convolution_without_channels(T):
 @scenarios
 def same_function_at_the_top(T):
     return T.vmap(lambda x: x.sum())(batch(T))
+
+
+_DTYPES = ("float16", "float32", "int32", "int64", "uint8", "bool", "complex64")
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "sub", "mul", "div", "pow", "maximum", "eq", "copysign", "heaviside", "complex"]
+)
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+def test_a_number_of_the_batch_and_a_whole_one_weigh_alike_in_type_promotion(name: str) -> None:
+    torch = pytest.importorskip("torch", reason="oracle")
+
+    def answers(T: Any) -> list[Any]:
+        found = []
+        for first, second in itertools.product(_DTYPES, _DTYPES):
+            batched, whole = T.ones(3, dtype=getattr(T, first)), T.ones((), dtype=getattr(T, second))
+            for operands, dims in (((batched, whole), (0, None)), ((whole, batched), (None, 0))):
+                try:
+                    result = T.vmap(getattr(T, name), dims)(*operands)
+                    found.append((first, second, dims, str(result.dtype), result.tolist()))
+                except (RuntimeError, NotImplementedError) as error:
+                    found.append((first, second, dims, type(error).__name__))
+        return found
+
+    assert answers(mt) == answers(torch)

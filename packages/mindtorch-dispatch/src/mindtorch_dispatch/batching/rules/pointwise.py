@@ -37,11 +37,22 @@ def aligned(row: OpRow, values: list[Any], dims: list[Any], wanted: int) -> list
     return made
 
 
+def _of_one_dtype(row: OpRow, values: list[Any], dims: list[Any]) -> list[Any]:
+    """Return the operands of a binary op, both in the dtype that two examples of no dimensions are promoted to.
+
+    One of them is not batched. It would weigh less in type promotion than the batch of the other.
+    """
+    compute = _computed(row, values, dims)
+    pair = [value if value.dtype is compute else aten.to.dtype(value, compute) for value in values[:2]]
+    return [*pair, *values[2:]]
+
+
 def _computed(row: OpRow, values: list[Any], dims: list[Any]) -> Any:
     operands = [
         example_spec(value, dim) if is_tensor(value) else value
         for value, dim, argument in zip(values, dims, row.schema.arguments, strict=False)
         if argument.name not in _UNPROMOTED
+        and not argument.kwarg_only  # `alpha` of `add`, `value` of `addcmul`
         and (is_tensor(value) or (argument.type.kind in ("Scalar", "Tensor") and value is not None))
     ]
     return promoted(operands)
@@ -58,7 +69,10 @@ def highest_rank(values: list[Any], dims: list[Any]) -> int:
 )  # fmt: skip
 def pointwise(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """Elementwise ops."""
-    result = invoke(row, aligned(row, values, dims, highest_rank(values, dims)))
+    wanted = highest_rank(values, dims)
+    if not wanted and row.call_form[0] == 2 and is_tensor(values[0]) and is_tensor(values[1]) and None in dims[:2]:
+        values = _of_one_dtype(row, values, dims)
+    result = invoke(row, aligned(row, values, dims, wanted))
     return result, [0] * len(result) if isinstance(result, (tuple, list)) else 0
 
 
