@@ -20,14 +20,14 @@ from mindtorch_dispatch.execute.executor import Plan, run_composite, run_inplace
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import OpRow
 from mindtorch_dispatch.typing import Tensor
-from mindtorch_storage.tensor_base import TensorBase, share_bytes
+from mindtorch_storage.tensor_base import TensorBase, math_bits, share_bytes
 
 from .backward import grad as reverse_grad
 from .derivative import find_derivative
 from .forward_switch import switch
 from .node import OpNode, meta_of
 from .saved import SavedResult
-from .views import leaf_over
+from .views import leaf_over, region_of, with_bits
 
 _ids = itertools.count()
 
@@ -107,8 +107,11 @@ def set_tangent(tensor: TensorBase, tangent: TensorBase) -> None:
     if view is not None and tangent_of(view.base) is None:
         base, spec = view.base, tensor._sig.spec
         attach(base, aten._new_zeros_with_same_feature_meta(tangent, base))
-        region = aten.as_strided(tangent_of(base), list(spec.shape), list(spec.stride), tensor._offset - base._offset)
-        region.copy_(tangent)
+        with mode_set(forward_ad=False):
+            whole = tangent_of(base)
+            shift = (whole._offset - base._offset) * base._sig.spec.itemsize // spec.itemsize
+            region = with_bits(region_of(whole, spec, tensor._offset + shift), math_bits(tensor))
+            region.copy_(tangent)
         tangent = region
     attach(tensor, tangent)
 
@@ -131,13 +134,14 @@ def check_tangent(tensor: TensorBase, tangent: TensorBase) -> None:
 def attach(tensor: TensorBase, tangent: TensorBase) -> None:
     """Make `tangent` the tangent of `tensor` alone, whatever it is a view of.
 
-    It is laid out as the tensor, so that every view of the tensor has its counterpart among those of the tangent.
+    It has the tensor's layout and bits, so that every view of the tensor has its counterpart among those of the tangent.
     """
     spec, given = tensor._sig.spec, tangent._sig.spec
-    if given.stride != spec.stride and spec.shape == given.shape and spec.numel > 1:
+    stride = spec.stride if spec.shape == given.shape and spec.numel > 1 else given.stride
+    if given.stride != stride or math_bits(tensor) is not math_bits(tangent):
         with mode_set(forward_ad=False):
-            made = aten.new_empty_strided(tangent, list(spec.shape), list(spec.stride))
-            tangent = made.copy_(tangent)
+            made = aten.new_empty_strided(tangent, list(given.shape), list(stride))
+            tangent = with_bits(made, math_bits(tensor)).copy_(tangent)
     meta = meta_of(tensor)
     if meta.tangents is None:
         meta.tangents = {}
@@ -275,7 +279,7 @@ def plan_forward(bound: Bound, inner: Plan) -> Plan:
         plan = Plan(bound.row, _run_out)
         plan.kernel = inner
         return plan
-    if "detach" in bound.row.tags or (inner.run is run_composite and not _has_formulas(bound.row)):
+    if "detach" in bound.row.tags or (inner.run is run_composite and not _gives_tangents(bound.row)):
         return inner
     plan = Plan(bound.row, _run)
     plan.kernel = inner
@@ -292,10 +296,10 @@ def _run_out(plan: Plan, flat: tuple[Any, ...]) -> Any:
     return plan.kernel.run(plan.kernel, flat)
 
 
-def _has_formulas(row: OpRow) -> bool:
+def _gives_tangents(row: OpRow) -> bool:
     entry = find_derivative(row)
     fresh = all(one.alias is None for one in row.schema.returns)
-    return entry is not None and bool(entry.formulas) and fresh
+    return entry is not None and (entry.tangent is not None or (bool(entry.formulas) and fresh))
 
 
 def _call(row: OpRow, values: Sequence[Any]) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import state
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import TensorBase, has_math_bits, math_bits
 
 from .node import Node
 from .saved import Packed, SavedResult, freed_error
-from .views import check_view, grad_fn, gradient_edge, region_of, set_history
+from .views import check_view, grad_fn, gradient_edge, region_of, set_history, with_bits
 
 
 def check_inplace(target: TensorBase) -> None:
@@ -30,12 +30,13 @@ def check_inplace(target: TensorBase) -> None:
 class CopySlices(Node):
     """Node of a base after an in-place write to one of its views: the written region's gradient goes through `fn`."""
 
-    __slots__ = ("base_offset", "base_spec", "fn", "offset", "spec")
+    __slots__ = ("base_bits", "base_offset", "base_spec", "bits", "fn", "offset", "spec")
 
     def __init__(self, base: TensorBase, view: TensorBase, fn: Node) -> None:
         super().__init__((gradient_edge(base), *fn.next_functions[1:]), (base._sig.spec,))
         self.base_spec = base._sig.spec
         self.base_offset = base._offset
+        self.base_bits, self.bits = math_bits(base), math_bits(view)
         self.spec = view._sig.spec
         self.offset = view._offset
         self.fn: Node | None = fn
@@ -52,17 +53,18 @@ class CopySlices(Node):
             return [None] * len(self._edges)
         base = self.base_spec
         total = aten.new_empty_strided(grads[0], list(base.shape), list(base.stride), device=base.device)
+        total = with_bits(total, self.base_bits)
         total.copy_(grads[0])
         size, whole = self.spec.itemsize, base.itemsize
         start = ((total._offset - self.base_offset) * whole + self.offset * size) // size
-        region = region_of(total, self.spec, start)
+        region = with_bits(region_of(total, self.spec, start), self.bits)
         given = [aten.clone(region)]
         recorder = self.fn._recorder  # its own first edge leads to the view, which has no part in the pass
         inner = list(self.fn.apply(given) if recorder is None else recorder.apply(self.fn, given, self))
         if not inner or inner[0] is None:  # not wanted, or left out by a custom function
             return [None, *inner[1:]]
         region.copy_(inner[0])
-        return [total, *inner[1:]]
+        return [aten.clone(total) if has_math_bits(total) else total, *inner[1:]]
 
     def release(self) -> None:
         """Drop the op's node with what it saved."""

@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.spec import Spec
-from mindtorch_storage.tensor_base import TensorBase, ViewInfo, math_bits, share_bytes
+from mindtorch_storage.tensor_base import MathBits, TensorBase, ViewInfo, math_bits, share_bytes
 
 from .node import Node, accumulator, forward_name, hooks_of
 
@@ -73,10 +73,7 @@ def grad_fn(tensor: TensorBase) -> Any:
     check_view(tensor, view, indirect=True)
     spec = tensor._sig.spec
     with mode_set(grad=True, saved_hooks=None, function_modes=(), dispatch_modes=()):
-        fresh = region_of(base, spec, tensor._offset)
-        bits = math_bits(tensor)
-        fresh = aten._conj(fresh) if bits.conj else fresh
-        fresh = aten._neg_view(fresh) if bits.neg else fresh
+        fresh = with_bits(region_of(base, spec, tensor._offset), math_bits(tensor))
     set_history(tensor, fresh._grad_fn, 0)
     view.attr_version = tensor._counter[0]
     return tensor._grad_fn
@@ -85,11 +82,12 @@ def grad_fn(tensor: TensorBase) -> Any:
 def region_of(base: TensorBase, spec: Spec, offset: int) -> Any:
     """Return the view of `base` with a geometry, `offset` elements from where the storage starts.
 
-    A real view of complex elements, or a complex view of pairs, is made as what it is.
+    A real view of complex elements, or a complex view of pairs, is made as what it is. The view has the bits of `base`, but
+    for real views of conjugates: those are of what the storage holds.
     """
     have = base._sig.spec.dtype
     if have.is_complex and not spec.dtype.is_complex:
-        pairs = aten.view_as_real(base)
+        pairs = aten.view_as_real(aten._conj(base) if math_bits(base).conj else base)
         if pairs._sig.spec is spec and pairs._offset == offset:
             return pairs
         base = pairs
@@ -97,6 +95,13 @@ def region_of(base: TensorBase, spec: Spec, offset: int) -> Any:
         stride = [2 * step for step in spec.stride]
         return aten.view_as_complex(aten.as_strided(base, [*spec.shape, 2], [*stride, 1], 2 * offset))
     return aten.as_strided(base, list(spec.shape), list(spec.stride), offset)
+
+
+def with_bits(tensor: TensorBase, bits: MathBits) -> Any:
+    """Return a tensor over the same bytes that has these bits: itself, or a view."""
+    have = math_bits(tensor)
+    shown: Any = aten._conj(tensor) if have.conj != bits.conj else tensor
+    return aten._neg_view(shown) if have.neg != bits.neg else shown
 
 
 def _differentiable(spec: Spec) -> bool:

@@ -16,7 +16,6 @@ OTHER_NODES = {
     "cdist": "distances are composed of others",
     "nn.functional.pdist": "distances are composed of others",
     "nn.functional.pairwise_distance": "torch has two norms",
-    "conj_physical": "of real numbers torch returns the input",
     "fft.ifft": "conjugates are computed at once",
     "fft.ihfft": "conjugates are computed at once",
     "fft.ihfft2": "conjugates are computed at once",

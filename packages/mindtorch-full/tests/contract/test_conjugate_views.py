@@ -97,3 +97,54 @@ def test_files_keep_the_bits(zipped: bool) -> None:
         read = reader.load(file)
         assert read.is_conj()
         assert read.tolist() == _names(writer)["c"].tolist()
+
+
+def _gradient_under_bits(module: Any, write: str) -> Any:
+    file = io.BytesIO()
+    module.save(module.tensor([1 + 2j, 3 - 1j]).conj(), file)
+    file.seek(0)
+    base = module.load(file)
+    weight = module.tensor([2.0, 3.0], requires_grad=True)
+    view, back = base.imag, base.conj().real
+    exec(write, {"b": base, "w": weight})
+    total = (base * module.tensor([1 + 1j, 2])).sum().abs() + (view * module.tensor([1, 2.0])).sum() + back.sum()
+    return base.detach(), view.detach(), back.detach(), module.autograd.grad(total, weight)
+
+
+@pytest.mark.parametrize("write", ["b.mul_(w)", "b.conj().mul_(w * 1j)", "b[1:].mul_(w[:1] * 1j)"])
+def test_recorded_writes_under_a_base_with_a_bit(write: str) -> None:
+    """A tensor of a file has the bit and is no view; gradients of writes to it and to views of it are torch's."""
+    assert_same(lambda: _gradient_under_bits(mindtorch, write), lambda: _gradient_under_bits(torch, write))
+
+
+DUALS = (
+    "d.conj()", "d.conj().conj()", "d.conj().resolve_conj()", "d.conj()[:1]", "d.conj().imag", "d._neg_view()", "d.conj() * d",
+    "d.reshape(1, 2).mH", "D(x.conj(), t)", "D(x.conj(), t).imag", "D(x.conj(), t).conj().imag", "D(x, t.conj())",
+    "D(x, t.conj()).imag", "D(x.conj(), t.conj()).imag",
+)  # fmt: skip
+DUAL_WRITES = (
+    "v = d.conj(); v.mul_(2j)", "v = d.conj(); d.mul_(2j)", "v = d.conj().imag; v.mul_(3)", "v = x.conj(); v.mul_(d)",
+    "v = x.conj()[:1]; v.mul_(d[:1])", "v = x.conj().imag; v.mul_(d.real)", "v = x._neg_view(); v.mul_(d)",
+    "x = T.arange(4.0).to(t.dtype)[2:].detach(); v = x.imag[1:]; v.add_(d.real[:1])",
+    "x = T.arange(4.0)[1:].detach(); v = x[1:]; v.add_(d.real)",
+    "x = T.arange(8.0)[2:].detach(); v = T.view_as_complex(x.reshape(3, 2))[1:].conj(); v.add_(d)",
+)  # fmt: skip
+
+
+def _dual(module: Any, code: str) -> Any:
+    forward = module.autograd.forward_ad
+    names = {"T": module, "D": forward.make_dual, "x": module.tensor([1 + 2j, 3 - 1j])}
+    names["t"] = module.tensor([1 + 1j, 2 + 5j])
+    with forward.dual_level():
+        names["d"] = forward.make_dual(names["x"].clone(), names["t"])
+        exec(code, names)
+        found = [names["v"], names["x"], names["d"]]
+        tangents = [forward.unpack_dual(one).tangent for one in found]
+        bits = [one is not None and (one.is_conj(), one.is_neg()) for one in tangents]
+        return [one if one is None else one.tolist() for one in tangents], bits, [one.tolist() for one in found]
+
+
+@pytest.mark.parametrize("code", [*(f"v = {made}" for made in DUALS), *DUAL_WRITES])
+def test_tangents(code: str) -> None:
+    """The tangent of a conjugate is the conjugate of the tangent and follows what is written to either, as in torch."""
+    assert_same(lambda: _dual(mindtorch, code), lambda: _dual(torch, code))

@@ -216,7 +216,12 @@ class Converter:
 
 
 def target_array(value: Any) -> np.ndarray:
-    """Return the numpy view of a CPU tensor of ours, without going through any operator."""
+    """Return the numpy view of a CPU tensor of ours, without going through any operator.
+
+    One that shows conjugates or negatives of what its storage holds has no such view: its copy's is returned.
+    """
+    if value.is_conj() or value.is_neg():
+        value = value.detach().resolve_conj().resolve_neg()
     if getattr(value, "_pending", False):
         value.data_ptr()  # flushes a recording pipeline
     array = value._array

@@ -22,7 +22,7 @@ def polar_grad(grad: Tensor, result: Tensor, needs: Sequence[bool]) -> tuple[Any
 
 derivative("complex", real=lambda grad: aten.real(grad), imag=lambda grad: aten.imag(grad))
 derivative("polar", polar_grad)
-derivative("_conj", self=lambda grad: conj(grad))
-derivative("_neg_view", self=lambda grad: aten.neg(grad))
+derivative("_conj", self=lambda grad: conj(grad), tangent=lambda tangent, self: aten._conj(tangent))
+derivative("_neg_view", self=lambda grad: aten.neg(grad), tangent=lambda tangent, self: aten._neg_view(tangent))
 derivative("view_as_real", self=lambda grad: aten.view_as_complex(aten.contiguous(grad)))
 derivative("view_as_complex", self=lambda grad: aten.view_as_real(grad))
