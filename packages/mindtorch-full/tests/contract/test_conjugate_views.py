@@ -148,3 +148,14 @@ def _dual(module: Any, code: str) -> Any:
 def test_tangents(code: str) -> None:
     """The tangent of a conjugate is the conjugate of the tangent and follows what is written to either, as in torch."""
     assert_same(lambda: _dual(mindtorch, code), lambda: _dual(torch, code))
+
+
+@pytest.mark.parametrize(
+    "code", ["a.real", "a * 2", "a.resolve_conj()", "a.conj().real", "a.abs()", "a.conj() @ a", "a.angle()"]
+)
+def test_examples_of_a_batch_of_conjugates(code: str) -> None:
+    def each(module: Any) -> Any:
+        x = module.tensor([[1 + 2j, 3 - 1j], [2 - 5j, -1 + 1j]])
+        return module.vmap(lambda a: eval(code, {"a": a}))(x.conj()).resolve_conj()
+
+    torch.testing.assert_close(torch.tensor(each(mindtorch).tolist()), torch.tensor(each(torch).tolist()))

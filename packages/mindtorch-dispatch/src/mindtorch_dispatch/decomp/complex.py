@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_storage.dtype import bool as boolean
 from mindtorch_storage.layout import strided
-from mindtorch_storage.tensor_base import MATH_BITS, array_of_storage, conceal, has_math_bits, math_bits
+from mindtorch_storage.tensor_base import MATH_BITS, TensorBase, array_of_storage, conceal, has_math_bits, math_bits
 
 from ..call import aten
 from ..typing import Tensor
@@ -16,7 +16,18 @@ def real(self: Tensor) -> Any:
     """The real parts, sharing memory; a real tensor itself."""
     if not self.dtype.is_complex:
         return self
-    return aten.select(aten.view_as_real(aten._conj(self) if math_bits(self).conj else self), -1, 0)
+    if math_bits(self).conj:
+        self = aten._conj(self)
+    elif _holds_conjugates(self):
+        self = aten.clone(self)
+    return aten.select(aten.view_as_real(self), -1, 0)
+
+
+def _holds_conjugates(self: Tensor) -> bool:
+    """True for a batched tensor over one that shows conjugates. Its parts are copied, as a batch has no bits of its own."""
+    while self._wraps and isinstance(getattr(self._storage, "value", None), TensorBase):
+        self = self._storage.value
+    return math_bits(self).conj
 
 
 def imag(self: Tensor) -> Any:
@@ -25,12 +36,12 @@ def imag(self: Tensor) -> Any:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     if math_bits(self).conj:
         return aten._neg_view(aten.select(aten.view_as_real(aten._conj(self)), -1, 1))
-    return aten.select(aten.view_as_real(self), -1, 1)
+    return aten.select(aten.view_as_real(aten.clone(self) if _holds_conjugates(self) else self), -1, 1)
 
 
 def resolved(self: Tensor) -> Any:
     """`self`, or a copy of a tensor that shows the conjugates of what its storage holds."""
-    return aten.clone(self) if math_bits(self).conj else self
+    return aten.clone(self) if math_bits(self).conj or _holds_conjugates(self) else self
 
 
 def without_negative_bit(self: Tensor) -> Any:
