@@ -25,9 +25,10 @@ def real(self: Tensor) -> Any:
 
 def _holds_conjugates(self: Tensor) -> bool:
     """True for a batched tensor over one that shows conjugates. Its parts are copied, as a batch has no bits of its own."""
-    while self._wraps and isinstance(getattr(self._storage, "value", None), TensorBase):
-        self = self._storage.value
-    return math_bits(self).conj
+    held: object = self
+    while isinstance(held, TensorBase) and held._wraps:
+        held = getattr(held._storage, "value", None)
+    return math_bits(held).conj
 
 
 def imag(self: Tensor) -> Any:
