@@ -12,6 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from mindtorch_dispatch.arguments.bound import Bound
+from mindtorch_dispatch.execute.again import RETRIED, run_again
 from mindtorch_dispatch.execute.executor import Plan
 from mindtorch_dispatch.state import mode_set
 from mindtorch_storage.tensor_base import TensorBase
@@ -127,4 +128,7 @@ def _run(plan: Plan, flat: tuple[Any, ...]) -> Any:
     for context in _open:
         for target in _targets([flat[at] for at in plan.source]):
             context.before_write(target)
-    return inner.run(inner, flat)
+    try:
+        return inner.run(inner, flat)
+    except RETRIED as error:  # the plan that writes is the one to run again, not this
+        return run_again(inner, flat, error)

@@ -159,3 +159,18 @@ def test_examples_of_a_batch_of_conjugates(code: str) -> None:
         return module.vmap(lambda a: eval(code, {"a": a}))(x.conj()).resolve_conj()
 
     torch.testing.assert_close(torch.tensor(each(mindtorch).tolist()), torch.tensor(each(torch).tolist()))
+
+
+def test_a_conjugate_that_was_saved_is_written_where_that_is_allowed() -> None:
+    def program(module: Any) -> Any:
+        leaf = module.tensor([1 + 1j, 2 - 1j], requires_grad=True)
+        with module.autograd.graph.allow_mutation_on_saved_tensors():
+            a = leaf.clone()
+            b = a.conj()
+            out = (b**2).sum()
+            b.sin_()
+            out.abs().backward()
+        return leaf.grad.tolist(), a.tolist()
+
+    ours, theirs = program(mindtorch), program(torch)
+    torch.testing.assert_close(torch.tensor(ours), torch.tensor(theirs))
