@@ -18,12 +18,8 @@ INLINE Doubles with_sign_of(const Doubles& size, const Doubles& sign) {
     return (Doubles)((Longs)size | ((Longs)sign & (long long)0x8000000000000000ULL));
 }
 
-// e**x: x = n ln 2 + r, a polynomial of r, and 2**n in two factors, so that results may be subnormal or infinite.
-INLINE Doubles double_exp(const Doubles& x) {
-    Doubles within = x < -750.0 ? all_doubles(-750.0) : x;
-    within = within > 710.0 ? all_doubles(710.0) : within;  // nan passes both
-    Doubles shifted;
-    const Doubles r = rest_of_exponent(within, shifted);
+// e**r - 1 for what is left of an exponent, |r| <= ln 2 / 2.
+INLINE Doubles double_expm1_of_rest(const Doubles& r) {
     Doubles p = r * 2.5100472505694996e-08 + 2.7620201591031547e-07;
     p = p * r + 2.7557268275906697e-06;
     p = p * r + 2.4801521057868204e-05;
@@ -33,27 +29,27 @@ INLINE Doubles double_exp(const Doubles& x) {
     p = p * r + 0.041666666666623824;
     p = p * r + 0.16666666666666669;
     p = p * r + 0.5000000000000001;
-    p = (p * (r * r) + r) + 1.0;
+    return p * (r * r) + r;
+}
+
+// The exponents that give another double than 0 or infinity, and somewhat further; nan stays.
+INLINE Doubles double_exponent(const Doubles& x) {
+    const Doubles above = x < -750.0 ? all_doubles(-750.0) : x;
+    return above > 710.0 ? all_doubles(710.0) : above;
+}
+
+// e**x: x = n ln 2 + r, a polynomial of r, and 2**n in two factors, so that results may be subnormal or infinite.
+INLINE Doubles double_exp(const Doubles& x) {
+    Doubles shifted;
+    const Doubles p = double_expm1_of_rest(rest_of_exponent(double_exponent(x), shifted)) + 1.0;
     const Longs power = power_of_two(shifted), half = power >> 1;
     return p * (Doubles)((half + 1023) << 52) * (Doubles)((power - half + 1023) << 52);
 }
 
 // e**x - 1, as `expm1` of floats.
 INLINE Doubles double_expm1(const Doubles& x) {
-    Doubles within = x < -750.0 ? all_doubles(-750.0) : x;
-    within = within > 710.0 ? all_doubles(710.0) : within;  // nan passes both
     Doubles shifted;
-    const Doubles r = rest_of_exponent(within, shifted);
-    Doubles q = r * 2.5100472505694996e-08 + 2.7620201591031547e-07;
-    q = q * r + 2.7557268275906697e-06;
-    q = q * r + 2.4801521057868204e-05;
-    q = q * r + 0.00019841269863171557;
-    q = q * r + 0.0013888888917367081;
-    q = q * r + 0.008333333333330039;
-    q = q * r + 0.041666666666623824;
-    q = q * r + 0.16666666666666669;
-    q = q * r + 0.5000000000000001;
-    q = q * (r * r) + r;
+    const Doubles q = double_expm1_of_rest(rest_of_exponent(double_exponent(x), shifted));
     const Longs power = power_of_two(shifted), half = power >> 1, other = power - half;
     const Doubles first = (Doubles)((half + 1023) << 52), second = (Doubles)((other + 1023) << 52);
     const Doubles found = (q * first + (first - (Doubles)((1023 - other) << 52))) * second;

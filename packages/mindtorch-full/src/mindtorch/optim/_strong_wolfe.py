@@ -96,23 +96,26 @@ def _pull_inside(t: Any, bracket: list[Point], stuck: bool) -> tuple[Any, bool]:
     return t, True
 
 
-def strong_wolfe(
-    objective: Callable[..., Any],
+def _strong_wolfe(
+    obj_func: Callable[..., Any],
     x: Any,
     t: Any,
     d: Any,
     f: float,
     g: Any,
-    slope: Any,
+    gtd: Any,
     c1: float = 1e-4,
     c2: float = 0.9,
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
 ) -> tuple[float, Any, Any, int]:
-    """Find a step length; returns loss and gradient there, the length, and the number of evaluations."""
+    """Find a step length; returns loss and gradient there, the length, and the number of evaluations.
+
+    Libraries import it from `torch.optim.lbfgs` and name its arguments as torch does.
+    """
     largest = d.abs().max()
-    start = Point(0, f, g.clone(memory_format=torch.contiguous_format), slope)
-    search = _Search(objective, x, d, start, c1, c2)
+    start = Point(0, f, g.clone(memory_format=torch.contiguous_format), gtd)
+    search = _Search(obj_func, x, d, start, c1, c2)
     bracket, done, iteration = _bracket(search, t, max_ls)
     low, high = (0, 1) if bracket[0].f <= bracket[-1].f else (1, 0)
     stuck = False
@@ -133,23 +136,6 @@ def strong_wolfe(
         bracket[low] = _keep(current)
     best = bracket[low]
     return best.f, best.g, best.t, search.evaluations
-
-
-def _strong_wolfe(
-    obj_func: Callable[..., Any],
-    x: Any,
-    t: Any,
-    d: Any,
-    f: float,
-    g: Any,
-    gtd: Any,
-    c1: float = 1e-4,
-    c2: float = 0.9,
-    tolerance_change: float = 1e-9,
-    max_ls: int = 25,
-) -> tuple[float, Any, Any, int]:
-    """Return what `strong_wolfe` does; libraries import it from `torch.optim.lbfgs` and name its arguments."""
-    return strong_wolfe(obj_func, x, t, d, f, g, gtd, c1, c2, tolerance_change, max_ls)
 
 
 def _cubic_interpolate(

@@ -10,7 +10,6 @@ from mindtorch._naming import adopt
 
 from ._strong_wolfe import _cubic_interpolate as _cubic_interpolate
 from ._strong_wolfe import _strong_wolfe as _strong_wolfe
-from ._strong_wolfe import strong_wolfe
 from ._values import check_lr, check_not_negative, to_scalar
 from .optimizer import Optimizer
 
@@ -232,7 +231,7 @@ class _Run:
             def objective(x: Any, t: Any, d: Any) -> tuple[float, Any]:
                 return optimizer._directional_evaluate(self.closure, x, t, d)
 
-            self.loss, self.flat_grad, self.t, evaluations = strong_wolfe(
+            self.loss, self.flat_grad, self.t, evaluations = _strong_wolfe(
                 objective, start, self.t, self.d, self.loss, self.flat_grad, slope
             )
             optimizer._add_grad(self.t, self.d)
