@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_dispatch.table import kernels
+
 from ..register import kernel
 
 # numpy's stubs have no overload for `axis` and `out` given by place.
@@ -120,10 +122,19 @@ def count_nonzero(out: Any, self: Any, dims: tuple[int, ...]) -> None:
     _reduce_add(_truth(self), dims, np.int64, out)
 
 
+def _magnitude(self: Any) -> Any:
+    """Return the magnitudes that `abs` finds, bit for bit: a derivative looks for the element that equals its norm."""
+    if self.dtype.kind != "c":
+        return np.asarray(np.abs(self))
+    found = np.empty(self.shape, self.real.dtype)
+    kernels["cpu"]["hypot"].fn(found, self.real, self.imag)
+    return found
+
+
 @kernel("linalg_vector_norm")
 def vector_norm(out: Any, self: Any, order: float, dims: tuple[int, ...], keepdim: bool) -> None:
     """Norms of any order over dims."""
-    magnitude = np.asarray(np.hypot(self.real, self.imag) if self.dtype.kind == "c" else np.abs(self))  # as `abs`
+    magnitude = _magnitude(self)
     if order != 0 and magnitude.size == out.size:
         np.copyto(out, magnitude.reshape(out.shape))  # of one element each: no power can overflow
     elif order == math.inf:

@@ -1,5 +1,6 @@
 """Reductions where op_db does not look: empty, 0-d, nan, half precision, non-contiguous operands, error texts."""
 
+import numpy as np
 import pytest
 
 import mindtorch as mt
@@ -152,3 +153,17 @@ def test_kernels_get_dimensions_as_python_numbers(name, monkeypatch):
     x = mt.ones(13, 7, 3, dtype=mt.int64)  # a geometry that nothing has planned
     assert (x.cumsum(1) if name == "cumsum" else mt.cat([x, x], 1)).shape[0] == 13
     assert seen == [int]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("order", [float("inf"), float("-inf")])
+def test_norm_of_complex_numbers_is_one_of_their_magnitudes(dtype, order):
+    generator = np.random.default_rng(0)
+    x = mt.from_numpy((generator.normal(size=(999, 4)) + 1j * generator.normal(size=(999, 4))).astype(dtype))
+    x.requires_grad_()
+    norm = mt.linalg.vector_norm(x, order, -1)
+    magnitudes = x.detach().abs()
+    expected = magnitudes.amax(-1) if order > 0 else magnitudes.amin(-1)
+    assert mt.equal(norm.detach(), expected)
+    norm.sum().backward()
+    assert mt.equal((x.grad != 0).sum(-1), mt.ones(999, dtype=mt.int64))
