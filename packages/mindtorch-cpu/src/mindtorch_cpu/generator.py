@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindtorch_dispatch.plan import opaque_types
+from mindtorch_storage.annotations import bind_annotations
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.forking import hold_during_fork
@@ -230,6 +231,7 @@ hold_during_fork(_locks)
 
 opaque_types.add(Generator)
 
+bind_annotations(Generator, __name__)
 default_generator = Generator()
 """The generator of every draw that names none; it starts from the operating system's entropy."""
 default_generator.seed()

@@ -149,6 +149,7 @@ def _named(function: Callable[..., Any], packet: Packet, method: bool) -> Callab
     text = partial(describe, packet, method)
     function.__doc__ = text() if isinstance(function, FunctionType) else text  # type: ignore[assignment]
     function.__signature__ = PacketSignature(packet, method)  # type: ignore[attr-defined]
+    function.__annotations__ = {}  # what `typing.get_type_hints` finds of torch's
     return function
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
+from mindtorch_storage.annotations import bind_annotations
 from mindtorch_storage.lazy_import import REASONS, LazyModule
 
 from ._homes import reduce_ex
@@ -41,6 +42,8 @@ def adopt(namespace: dict[str, Any], shown: str | None = None) -> None:
     parent = own.rpartition(".")[0]
     for value in list(namespace.values()):
         if isinstance(value, (type, FunctionType)) and _belongs(value.__module__, own, parent):
+            if isinstance(value, type):
+                bind_annotations(value, value.__module__)
             value.__module__ = shown or torch_name(own)
             if isinstance(value, type) and value.__reduce_ex__ is object.__reduce_ex__:
                 value.__reduce_ex__ = reduce_ex  # type: ignore[assignment]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mindtorch_storage._pickling import is_importable_as
+from mindtorch_storage.annotations import bind_annotations
 
 # Names in the order of torch's own message; the numbers are those of its C++ enumeration.
 _TYPE_NUMBERS: dict[str, int] = {
@@ -108,7 +110,7 @@ class device:
     __module__ = "torch"
 
     type: str
-    index: int | None
+    index: builtins.int | None
     _hash: int
     _text: str
 
@@ -168,6 +170,9 @@ class device:
     def __exit__(self, *exc_info: object) -> None:
         if _Context.exit is not None:
             _Context.exit(self)
+
+
+bind_annotations(device, __name__)
 
 
 def _named(type_name: str, index: int | None = None) -> device:

@@ -6,9 +6,11 @@ import builtins
 from typing import Any, NoReturn
 
 import ml_dtypes
+import numpy
 import numpy as np
 
 from mindtorch_storage._pickling import is_importable_as
+from mindtorch_storage.annotations import bind_annotations
 
 
 class dtype:
@@ -42,7 +44,7 @@ class dtype:
     itemsize: builtins.int
     is_floating_point: builtins.bool
     is_complex: builtins.bool
-    np: np.dtype[Any]
+    np: numpy.dtype[Any]
     scalar_name: str
     type_name: str
     _complex: dtype | None
@@ -99,6 +101,9 @@ _QUANTIZED = "isSignedType not supported for quantized types"
 _BITS = "Bits types are undefined"
 # numpy has no half precision complex number: a pair keeps size, alignment and copying right, kernels widen it.
 COMPLEX32_NP = np.dtype([("real", np.float16), ("imag", np.float16)])
+
+
+bind_annotations(dtype, __name__)
 
 
 def _named(name: str) -> dtype:

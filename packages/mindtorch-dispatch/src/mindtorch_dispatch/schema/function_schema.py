@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 from typing import Any, NoReturn
 
+from mindtorch_storage.annotations import bind_annotations
+
 from . import Alias, EnumName, Schema, parse_schema
 from . import Argument as SchemaArgument
 from . import Type as SchemaType
@@ -262,4 +264,5 @@ class FunctionSchema(_ReadOnly):
 
 
 for _class in (FunctionSchema, Argument, AliasInfo):
+    bind_annotations(_class, __name__)
     _class.__module__ = "torch._C"

@@ -175,11 +175,11 @@ class Optimizer:
             cls.step = self.profile_hook_step(cls.step)  # type: ignore[method-assign]
             cls.step.hooked = True  # type: ignore[attr-defined]
 
-    def register_step_pre_hook(self, hook: OptimizerPreHook) -> RemovableHandle:
+    def register_step_pre_hook(self, hook: Optimizer.OptimizerPreHook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before ``step``; it may return new ``(args, kwargs)``."""
         return add_hook(self._optimizer_step_pre_hooks, hook)
 
-    def register_step_post_hook(self, hook: OptimizerPostHook) -> RemovableHandle:
+    def register_step_post_hook(self, hook: Optimizer.OptimizerPostHook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` after ``step``."""
         return add_hook(self._optimizer_step_post_hooks, hook)
 

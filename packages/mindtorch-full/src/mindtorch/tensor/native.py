@@ -44,6 +44,7 @@ def parsed_by(
             return function(*values)
 
         del call.__wrapped__  # type: ignore[attr-defined]  # upstream's has no signature to inspect
+        call.__annotations__ = {}  # nor annotations, whose names are those of the module of `function`
         return call
 
     return decorate

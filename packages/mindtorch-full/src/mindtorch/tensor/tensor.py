@@ -16,6 +16,7 @@ from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.override.handlers import disabled_torch_dispatch, dispatches
 from mindtorch_dispatch.plan import set_tensor_class
 from mindtorch_dispatch.table import find_packet, packets
+from mindtorch_storage.annotations import bind_annotations
 from mindtorch_storage.size import Size
 
 from .._overridable import make_methods_overridable, override_geometry, shortcuts
@@ -335,6 +336,7 @@ def bind_operators() -> None:
     for name in absent_names("methods"):
         if not hasattr(Tensor, name):
             setattr(Tensor, name, absent(name, "methods"))
+    bind_annotations(Tensor, __name__)
     set_tensor_class(Tensor)
     wired.override_owner = Tensor
     overrides.default_plain.add(Tensor)

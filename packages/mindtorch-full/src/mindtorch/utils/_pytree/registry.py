@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import threading
 import warnings
 from collections.abc import Callable, Iterable
@@ -26,7 +27,7 @@ NO_SERIALIZED_TYPE_NAME_FOUND = "NO_SERIALIZED_TYPE_NAME_FOUND"
 class NodeDef(NamedTuple):
     """How to take a node type apart and put it together."""
 
-    type: type[Any]
+    type: builtins.type[Any]
     flatten_fn: FlattenFn
     unflatten_fn: UnflattenFn
     flatten_with_keys_fn: FlattenWithKeysFn | None
