@@ -40,11 +40,12 @@ def _run(args: argparse.Namespace, held: board.Board) -> dict[str, Outcomes]:
         started = time.monotonic()
         try:
             ids = _chosen(args, name, held)
-            found[name] = run_file(name, shard=args.shard, timeout=args.timeout, ids=ids, size=SAMPLES.get(name, 0))
+            shard = "1/1" if name in held else args.shard
+            found[name] = run_file(name, shard=shard, timeout=args.timeout, ids=ids, size=SAMPLES.get(name, 0))
         except RuntimeError as error:
             found[name] = {"(import)": {"status": "fail", "reason": str(error)[-300:]}}
         tally = [one["status"] for one in found[name].values()]
-        wanted = held.get(name, {})
+        wanted = held.get(name, {}) if ids is None else ids & set(held[name])
         good = sum(board.entry(found[name].get(test)) == "pass" for test in wanted)
         print(
             f"{name}: {tally.count('pass')} pass, {tally.count('fail')} fail, {tally.count('skip')} skipped; "
@@ -56,10 +57,14 @@ def _run(args: argparse.Namespace, held: board.Board) -> dict[str, Outcomes]:
 
 
 def _chosen(args: argparse.Namespace, name: str, held: board.Board) -> set[str] | None:
-    """Return the tests of a file that are run; None for all."""
-    if args.failing:
-        return board.failing(held.get(name, {}))
-    return set(held[name]) if name in SAMPLES and name in held else None
+    """Return the tests of a file that are run; None for all. A shard of a file on the board is one of its tests there."""
+    if name not in held:
+        return None
+    if not args.failing and args.shard == "1/1" and name not in SAMPLES:
+        return None
+    chosen, total = (int(number) for number in args.shard.split("/"))
+    tests = board.failing(held[name]) if args.failing else held[name]
+    return set(sorted(tests)[chosen - 1 :: total])
 
 
 def _command_fetch(args: argparse.Namespace) -> int:
@@ -82,11 +87,12 @@ def _command_run(args: argparse.Namespace) -> int:
 def _command_baseline(args: argparse.Namespace) -> int:
     held = board.load(args.kept.file)
     for name in args.file:
-        outcomes = run_file(name, proxy=False, timeout=args.timeout, size=SAMPLES.get(name, 0))
+        outcomes = run_file(name, proxy=False, shard=args.shard, timeout=args.timeout, size=SAMPLES.get(name, 0))
         known = held.get(name, {})
         good = [test for test, outcome in outcomes.items() if outcome["status"] == "pass"]
         if good:
-            held[name] = {test: known.get(test, "fail: not run yet") for test in good}
+            kept = {} if args.shard == "1/1" else known
+            held[name] = kept | {test: known.get(test, "fail: not run yet") for test in good}
         print(f"{name}: {len(good)} pass on torch, of {len(outcomes)}")
         board.save(held, args.kept.file)
     return 0
@@ -96,7 +102,11 @@ def _command_check(args: argparse.Namespace) -> int:
     held = board.load(args.kept.file)
     if args.rotation is not None:
         return _check_part(args, held)
-    worse = [f"{name} {line}" for name, found in _run(args, held).items() for line in board.lost(held[name], found)]
+    worse = [
+        f"{name} {line}"
+        for name, found in _run(args, held).items()
+        for line in board.lost(held[name], found, _chosen(args, name, held))
+    ]
     print(*(worse or ["everything that passed, passes"]), sep="\n")
     return 1 if worse else 0
 
@@ -124,15 +134,14 @@ def _command_update(args: argparse.Namespace) -> int:
     for name in _files(args, held):
         if name not in found or name not in held:
             continue
-        if args.failing:
-            again = board.failing(held[name])
-            held[name] |= board.merge({test: held[name][test] for test in again}, found[name])
-            continue
-        worse = board.lost(held[name], found[name])
+        again = _chosen(args, name, held)
+        if again is None:
+            again = set(held[name])
+        worse = board.lost(held[name], found[name], again)
         if worse and not args.allow_regressions:
             print(f"{name}: not written, these passed before:", *worse, sep="\n  ")
             continue
-        held[name] = board.merge(held[name], found[name])
+        held[name] |= board.merge({test: held[name][test] for test in again}, found[name])
     board.save(held, args.kept.file)
     args.kept.page.write_text(board.page(held, args.kept))
     passed, total = board.counts(held)

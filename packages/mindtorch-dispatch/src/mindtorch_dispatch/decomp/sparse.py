@@ -16,7 +16,7 @@ from ..call import aten
 from ..meta.checks import check, shape_text
 from ..meta.embedding import check_index_dtype
 from ..sparse import coo
-from ..sparse.compressed import BLOCKS, is_compressed, nnz_of, to_coo
+from ..sparse.compressed import BLOCKS, is_compressed, nnz_of, to_coo, view_of
 from ..sparse.compressed import parts as compressed_parts
 from ..sparse.compressed import to_dense as compressed_to_dense
 from ..sparse.conversions import check_conversion, layout_suffix
@@ -185,11 +185,12 @@ def indices(self: Any) -> Any:
 def values(self: Any) -> Any:
     """The values of a coalesced tensor, or of a compressed one."""
     if is_compressed(self):
-        return compressed_parts(self).values
+        shared = aten.detach(compressed_parts(self).values)  # the tensor that was given takes no history
+        return shared if self._sig.requires_grad else view_of(self, shared)
     check(coo.is_sparse(self), lambda: f"values expected sparse tensor layout but got {_layout_name(self)}")
     given = _parts("values", self)
     check(given.coalesced, lambda: "Cannot get values on an uncoalesced tensor, please call .coalesce() first")
-    return given.values
+    return aten.detach(given.values)
 
 
 def raw_indices(self: Any) -> Any:
@@ -199,7 +200,7 @@ def raw_indices(self: Any) -> Any:
 
 def raw_values(self: Any) -> Any:
     """The values as they are."""
-    return _parts("_values", self).values
+    return aten.detach(_parts("_values", self).values)
 
 
 def nnz(self: Any) -> int:

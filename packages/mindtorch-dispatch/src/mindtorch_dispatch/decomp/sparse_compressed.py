@@ -16,7 +16,7 @@ from ..call import aten
 from ..meta.checks import check
 from ..sparse import compressed
 from ..sparse.compressed import BLOCKS, ROWS, is_compressed, layout_name
-from ..sparse.conversions import check_conversion, layout_suffix
+from ..sparse.conversions import check_block_layout, check_block_multiples, check_conversion, layout_suffix
 from ..sparse.invariants import check_arguments, check_indices
 from ..typing import Tensor
 
@@ -41,6 +41,53 @@ def from_parts(
     bounds = _converted(compressed_indices, compressed_indices.dtype, wanted)
     plain = _converted(plain_indices, plain_indices.dtype, wanted)
     return compressed.make(layout, bounds, plain, _converted(values, dtype or values.dtype, wanted), size)
+
+
+def with_dims(
+    nnz: int,
+    dense_dim: int,
+    size: Sequence[int],
+    blocksize: Sequence[int],
+    index_dtype: Dtype,
+    dtype: Dtype | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin_memory: bool | None = None,
+) -> Any:
+    """The tensor of so many entries per batch, whose indices and values are not set but for those of rows."""
+    name = "sparse_compressed_tensor_with_dims"
+    check(layout is not None, lambda: f"{name}: expected sparse compressed tensor layout but got none")
+    assert layout is not None
+    check(
+        layout in COMPRESSED_LAYOUTS,
+        lambda: f"{name} expected sparse compressed tensor layout but got {layout_name(layout)}",
+    )
+    check_block_layout(name, layout, blocksize)
+    check(nnz >= 0, lambda: f"{name}: nnz must be non-negative, got {nnz}")
+    check(
+        len(size) >= dense_dim + 2,
+        lambda: (
+            f"{name}: dimensionality must be at least dense_dim(={dense_dim}) + sparse_dim(=2), but got {len(size)}"
+        ),
+    )
+    if dense_dim < 0:
+        raise ValueError(
+            f"SmallVector unable to grow. Requested capacity ({2**64 + dense_dim}) is larger than maximum value for size "
+            "type (4294967295)"
+        )
+    batch = len(size) - dense_dim - 2
+    check_block_multiples(name, batch, size, blocksize)
+    check(
+        index_dtype in (int32, int64),
+        lambda: f"indices dtype must be Int or Long, but got {index_dtype.scalar_name}",
+    )
+    lead, dense = list(size[:batch]), list(size[batch + 2 :])
+    at = 0 if layout in ROWS else 1
+    lines = size[batch + at] // (blocksize[at] if blocksize else 1)
+    bounds = aten.zeros([*lead, lines + 1], dtype=index_dtype, device=device)
+    plain = aten.empty([*lead, nnz], dtype=index_dtype, device=device)
+    values = aten.empty([*lead, nnz, *blocksize, *dense], dtype=dtype, device=device)
+    return compressed.make(layout, bounds, plain, values, size)
 
 
 def _converted(part: Tensor, dtype: Dtype, device: Device) -> Any:

@@ -6,6 +6,7 @@ from ..decomp import sparse_compressed as composed
 from ..decomp.sparse_products import needs_compressed
 from ..sparse import compressed_kernels as compressed_kernels  # registered with the rows
 from ..sparse import compressed_products as compressed_products
+from ..sparse import compressed_select as compressed_select
 from ..sparse import compressed_shapes as compressed_shapes
 from ..table import op
 
@@ -16,6 +17,12 @@ op(
     f"{_OPTIONS}) -> Tensor",
     composite=composed.from_parts,
     variants="function",
+)
+op(
+    "_sparse_compressed_tensor_with_dims(int nnz, int dense_dim, int[] size, int[] blocksize, ScalarType index_dtype, *, "
+    f"{_OPTIONS}) -> Tensor",
+    composite=composed.with_dims,
+    variants="",
 )
 for _name, _by_rows, _bounds in (
     ("crow_indices", True, True),

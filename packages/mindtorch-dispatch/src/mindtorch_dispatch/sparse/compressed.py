@@ -12,7 +12,7 @@ from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import layout_name as layout_name
 from mindtorch_storage.layout import sparse_bsc, sparse_bsr, sparse_csr
 from mindtorch_storage.sparse import CompressedArray, CompressedSpec
-from mindtorch_storage.tensor_base import make_tensor
+from mindtorch_storage.tensor_base import ViewInfo, make_tensor
 
 from ..call import aten
 from ..interface.wiring import wired
@@ -70,6 +70,13 @@ def like(tensor: Any, values: Tensor) -> Any:
     """Return a tensor with the indices of `tensor` and other values."""
     given = parts(tensor)
     return make(tensor._sig.spec.layout, given.compressed, given.plain, values, tensor.shape)
+
+
+def view_of(base: Any, made: Any) -> Any:
+    """Return `made`, which shares the values of `base`, as a view of it."""
+    root = base if base._view is None else base._view.base
+    made._view = ViewInfo(root, root._counter[0], "default")
+    return made
 
 
 def nnz_of(tensor: Any) -> int:

@@ -100,11 +100,36 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
         have == want,
         lambda: "torch.copy_: only sparse compressed tensors with the same number of specified elements are supported.",
     )
+    _check_lines(self, src)
     aten.copy_(given.compressed, source.compressed)
     aten.copy_(given.plain, source.plain)
     aten.copy_(given.values, source.values)
     self._counter[0] += 1
     return self
+
+
+def _check_lines(self: Tensor, src: Tensor) -> None:
+    """Refuse a copy between tensors of another number of compressed rows or columns, or of other blocks."""
+    name = layout_name(self._sig.spec.layout)
+    one, two = spec_of(self), spec_of(src)
+    # torch looks for them before the last dimension, also where dense ones follow.
+    dims = [tensor.dim() - (2 if one.layout in compressed.ROWS else 1) for tensor in (self, src)]
+    have, want = self.shape[dims[0]], src.shape[dims[1]]
+    along = f"dimension {dims[0]}" if dims[0] == dims[1] else f"dimensions {dims[0]} and {dims[1]}, respectively,"
+    check(
+        have == want,
+        lambda: (
+            f"torch.copy_: expected shapes of self and src to match along {along} for {name} layout but the corresponding "
+            f"dimensions of self and src are {have} and {want}, respectively."
+        ),
+    )
+    check(
+        one.blocksize == two.blocksize,
+        lambda: (
+            "torch.copy_: copy of sparse compressed tensors having different block sizes is not supported. self and src "
+            f"block sizes are {shape_text(one.blocksize or ())} and {shape_text(two.blocksize or ())}, respectively."
+        ),
+    )
 
 
 @kernel("sparse_mask")

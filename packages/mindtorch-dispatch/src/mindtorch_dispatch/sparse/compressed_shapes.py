@@ -15,7 +15,7 @@ from ..call import aten
 from ..meta.checks import check, shape_text
 from ..typing import Tensor
 from . import compressed, coo
-from .compressed import BLOCKS, Grid, is_compressed, make, parts, spec_of
+from .compressed import BLOCKS, Grid, is_compressed, make, parts, spec_of, view_of
 from .shapes import wrapped
 from .table import compressed_kernel as kernel
 
@@ -172,7 +172,7 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Any:
     spec, rank = spec_of(self), self.dim()
     one, two = sorted((wrapped(dim0, rank), wrapped(dim1, rank)))
     if one == two:
-        return aten.alias(self)
+        return view_of(self, aten.alias(self))
     batch = spec.batch_dim
     kinds = [0 if dim < batch else 1 if dim < batch + 2 else 2 for dim in (one, two)]
     check(
@@ -192,7 +192,7 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Any:
         layout = _TRANSPOSED[layout]
         if spec.blocksize:
             values = aten.transpose(values, batch + 1, batch + 2)
-    return make(layout, bounds, plain, values, size)
+    return view_of(self, make(layout, bounds, plain, values, size))
 
 
 @kernel("t")
@@ -200,30 +200,3 @@ def t(self: Tensor) -> Any:
     """A matrix with rows and columns exchanged."""
     check(self.dim() <= 2, lambda: f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
     return transpose(self, 0, 1)
-
-
-@kernel("select.int")
-def select(self: Tensor, dim: int, index: int) -> Any:
-    """What has one index in a dimension: of a row or column the coordinates, of a batch or a dense dimension its layout."""
-    spec, given = spec_of(self), parts(self)
-    place, batch = wrapped(dim, self.dim()), spec.batch_dim
-    extent = self.shape[place]
-    if not -extent <= index < extent:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {shape_text(self.shape)} at dimension {dim}"
-        )
-    size = [length for number, length in enumerate(self.shape) if number != place]
-    if place < batch:
-        bounds, plain, values = (
-            aten.select(part, place, index) for part in (given.compressed, given.plain, given.values)
-        )
-        return make(spec.layout, bounds, plain, values, size)
-    if place >= batch + 2:
-        at = place - 1 + (2 if spec.blocksize else 0)
-        return make(spec.layout, given.compressed, given.plain, aten.select(given.values, at, index), size)
-    check(batch == 0, lambda: "select(): sparse dimensions of batched tensors cannot be selected from")
-    check(
-        spec.blocksize is None,
-        lambda: f"select(): selecting rows and columns is not implemented for {layout_name(spec.layout)} tensors",
-    )
-    return aten.select(coo.coalesced(compressed.to_coo(self)), place, index)

@@ -77,6 +77,28 @@ def _check_blocksize(name: str, blocksize: Sequence[int]) -> None:
     )
 
 
+def check_block_layout(name: str, layout: Layout, blocksize: Sequence[int]) -> None:
+    """Refuse blocks for a layout of elements, and a layout of blocks without two positive extents."""
+    if layout in BLOCKS:
+        _check_blocksize(name, blocksize)
+    else:
+        check(
+            not blocksize, lambda: f"{name}: blocksize cannot be specified for non-block layout {layout_name(layout)}"
+        )
+
+
+def check_block_multiples(name: str, batch: int, size: Sequence[int], blocksize: Sequence[int]) -> None:
+    """Refuse rows and columns that blocks do not divide."""
+    for number, extent in enumerate(blocksize):
+        have = size[batch + number]
+        check(
+            have % extent == 0,
+            lambda dim=batch + number, number=number, extent=extent, have=have: (
+                f"{name}: dimension {dim} must be multiple of blocksize[{number}](={extent}) but got {have}"
+            ),
+        )
+
+
 def _check_divisible(self: Tensor, name: str, blocksize: Sequence[int], dense: int) -> None:
     if self._sig.spec.layout is strided:
         rows, columns = self.size(-2 - dense), self.size(-1 - dense)  # IndexError where there are none

@@ -16,6 +16,7 @@ from mindtorch_dispatch.override.overrides import ask, overloaded_arguments, ove
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.quantized import QuantizedSpec
+from mindtorch_storage.sparse import CompressedSpec, SparseSpec
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
@@ -30,6 +31,7 @@ _scalar_tensor = function_of("scalar_tensor")
 _put_values = aten.index_put_.default
 _MASKS = (dtypes.bool, dtypes.uint8)
 _POSITIONS = (dtypes.int64, *_MASKS)
+_SPARSE = (SparseSpec, CompressedSpec)
 _TAKEN = object()
 """Marks a dimension that a mask of several dimensions before it covers."""
 
@@ -342,6 +344,8 @@ def _put(target: Any, tensors: list[Any], value: Any) -> None:
 
 def setitem(self: Any, index: Any, value: Any) -> None:
     """Assign `self[index] = value`."""
+    if isinstance(self._sig.spec, _SPARSE):
+        raise TypeError("Cannot assign to a sparse tensor")
     if not isinstance(value, TensorBase):
         handled, _ = _asked("__setitem__", (self, index, value), (value,))
         if handled:

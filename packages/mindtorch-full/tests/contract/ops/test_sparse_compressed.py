@@ -143,6 +143,85 @@ def test_parts_that_do_not_fit_are_refused_while_invariants_are_checked() -> Non
         _all_as_in_torch(text)
 
 
+SELECTED = """
+x.select(0, 0); x.select(0, 3); x.select(1, 1); x.select(1, -1); x.select(-1, 2); x.select(0, 9); x[1, 2]; x[0]; x[:, 1]
+lib.select_copy(x, 0, 0); lib.select_copy(x, 1, 1); lib.select_copy(x, -1, 2); lib.select_copy(x, 0, 9); b[0]; b[0, 0]
+lib.select_copy(b, 1, 0); lib.select_copy(b, 0, 1); b[0, 0, 1]; b.select(2, 0); b.select(0, 5); h.select(2, 1); h.select(0, 1)
+h.select(1, 3); lib.select_copy(h, 0, 1); lib.select_copy(h, 1, 1); lib.select_copy(h, 2, 1); x.select(0, 0)._base is x
+x.t()._is_view(); x.t()._base is x; x.t().t()._base is x; x.t().values()._is_view(); x.transpose(0, 0)._base is x
+x.values()._is_view(); x.detach()._is_view(); lib.select_copy(x, 0, 0)._is_view(); b[1]._base is b; h.select(2, 1)._base is h
+x.__setitem__(0, 1); x.__setitem__((0, 0), 1.0); x.__setitem__(..., d); x.to_sparse().__setitem__(0, 1)
+x.copy_(d.t().contiguous().to_sparse(layout=x.layout, blocksize=size)); x.copy_(h); x.copy_(x * 3)
+x.copy_(lib.ones(4, 4).to_sparse(layout=x.layout, blocksize=size)); x.copy_(d[:2].to_sparse(layout=x.layout, blocksize=size))
+lib.zeros(8, 4).to_sparse(layout=x.layout, blocksize=size).copy_(lib.zeros(4, 4).to_sparse(layout=x.layout, blocksize=size))
+o.to_sparse(layout=x.layout, blocksize=size).copy_(o.to_sparse(layout=x.layout, blocksize=size and (4, 1)))
+"""
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_what_is_selected_is_a_view_where_torchs_is(kind: str) -> None:
+    def names(lib: Any) -> dict[str, Any]:
+        x, d = _of(lib, kind), _dense(lib)
+        size = (2, 2) if kind.startswith("b") else None
+        b = lib.stack([d, d * 2]).to_sparse(layout=x.layout, blocksize=size)
+        h = lib.stack([d, d * 3], -1).to_sparse(layout=x.layout, blocksize=size, dense_dim=1)
+        return {"lib": lib, "x": x, "d": d, "b": b, "h": h, "size": size, "o": lib.ones(4, 4)}
+
+    for one in SELECTED.replace("\n", ";").split(";"):
+        if one.strip():
+            code = compile(one.strip(), one, "eval")
+            ours, torchs = (_outcome(lambda lib, code=code: eval(code, names(lib)), lib) for lib in (mt, torch))
+            assert ours == torchs, one
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_a_tensor_of_so_many_entries_has_the_parts_of_torchs(kind: str) -> None:
+    def shapes(lib: Any, entries: int, dense: int, size: Any, blocks: Any, index: str = "int32") -> Any:
+        make = lib.ops.aten._sparse_compressed_tensor_with_dims
+        made = make(
+            entries, dense, size, blocks, getattr(lib, index), dtype=lib.float64, layout=getattr(lib, f"sparse_{kind}")
+        )
+        bounds, plain = (
+            (made.crow_indices(), made.col_indices())
+            if kind.endswith("sr")
+            else (made.ccol_indices(), made.row_indices())
+        )
+        parts = (bounds.shape, bounds.dtype, plain.shape, made.values().shape)
+        return made.shape, made._nnz(), made.dtype, made.layout, made.dense_dim(), *parts
+
+    blocks = (2, 3) if kind.startswith("b") else ()
+    for given in (
+        (4, 0, (4, 6), blocks),
+        (4, 1, (2, 4, 6, 5), blocks),
+        (0, 0, (2, 4, 6), blocks, "int64"),
+        (4, 1, (4, 6), blocks),
+        (4, 0, (4, 7), blocks),
+        (4, 0, (4, 6), (2,)),
+        (4, 0, (4, 6), (0, 2)),
+        (-1, 0, (4, 6), blocks),
+        (4, -1, (4, 6), blocks),
+        (4, 0, (4, 6), blocks, "int16"),
+    ):
+        _compare(lambda lib, given=given: shapes(lib, *given))
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+def test_the_values_that_were_given_take_no_history(kind: str) -> None:
+    def run(lib: Any) -> Any:
+        given = lib.ones(2)
+        indices = [lib.tensor([[0, 1], [0, 1]])] if kind == "coo" else [lib.tensor([0, 1, 2]), lib.tensor([0, 1])]
+        made = getattr(lib, f"sparse_{kind}_tensor")(*indices, given, (2, 2), requires_grad=True)
+        seen = made.coalesce().values()
+        return (
+            given.requires_grad,
+            given.grad_fn,
+            seen.requires_grad,
+            made._values().requires_grad if kind == "coo" else 0,
+        )
+
+    _compare(run)
+
+
 def _gradients(lib: Any, kind: str) -> list[Any]:
     found = []
     for function in (
