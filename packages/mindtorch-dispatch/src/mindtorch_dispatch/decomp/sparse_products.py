@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_storage.dtype import bfloat16, float16, float32
 from mindtorch_storage.layout import layout_name, sparse_csr, strided
 
 from ..call import aten
@@ -53,12 +54,17 @@ def sparse_mm_reduce(sparse: Tensor, dense: Tensor, reduce: str) -> Any:
         ),
     )
     places = entries(aten.detach(sparse))
-    terms = aten.mul(aten.unsqueeze(aten.values(sparse), 1), aten.index_select(dense, 0, places.column))
+    values, dtype = aten.values(sparse), dense.dtype
+    if dtype in (float16, bfloat16):  # sums are rounded once
+        values, dense = (aten._to_copy(one, dtype=float32) for one in (values, dense))
+    terms = aten.mul(aten.unsqueeze(values, 1), aten.index_select(dense, 0, places.column))
     zeros = aten.zeros([sparse.shape[0], dense.shape[1]], dtype=terms.dtype, device=terms.device)
     if reduce == "sum":
-        return aten.index_add(zeros, 0, places.row, terms)
-    spread = aten.expand(aten.unsqueeze(places.row, 1), list(terms.shape))
-    return aten.scatter_reduce(zeros, 0, spread, terms, reduce, include_self=False)
+        made = aten.index_add(zeros, 0, places.row, terms)
+    else:
+        spread = aten.expand(aten.unsqueeze(places.row, 1), list(terms.shape))
+        made = aten.scatter_reduce(zeros, 0, spread, terms, reduce, include_self=False)
+    return made if made.dtype is dtype else aten._to_copy(made, dtype=dtype)
 
 
 def needs_compressed(name: str) -> Callable[..., Any]:

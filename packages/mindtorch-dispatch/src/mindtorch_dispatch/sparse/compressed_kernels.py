@@ -24,7 +24,7 @@ from . import compressed, coo
 from .compressed import Entries, Grid, entries, from_entries, is_compressed, like, make, parts, spec_of
 from .compressed_shapes import ones_like, without_blocks
 from .table import compressed_kernel as kernel
-from .table import filling
+from .table import filling, written
 
 
 def _of_values(name: str) -> Callable[..., Any]:
@@ -36,6 +36,13 @@ for _name in (
     "log1p neg positive rad2deg relu round sgn sign signbit sin sinh sqrt tan tanh trunc real imag"
 ).split():
     kernel(_name)(filling(_of_values(_name)))
+
+
+@kernel("abs_")
+def abs_(self: Tensor) -> Any:
+    """The magnitudes, into a real tensor itself."""
+    check(not self.dtype.is_complex, lambda: "In-place abs is not supported for complex tensors.")
+    return written(self, _of_values("abs")(self))
 
 
 @kernel("threshold_backward")

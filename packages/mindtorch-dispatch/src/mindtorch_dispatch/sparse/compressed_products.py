@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from mindtorch_storage.dtype import bfloat16, float16, float32, float64, int64
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.dtype import float32, float64, int64
 from mindtorch_storage.layout import layout_name, sparse_bsc, sparse_bsr, sparse_csr, strided
 
 from ..call import aten
-from ..meta.checks import check
+from ..meta.checks import check, shape_text
+from ..plan.targets import prepare_target
 from ..table import kernels
 from ..typing import Tensor
 from . import compressed
-from .compressed import Entries, Grid, entries, from_entries, is_compressed, like, parts, spec_of
+from .compressed import Entries, Grid, entries, from_entries, is_compressed, like, make, parts, spec_of
 from .compressed_kernels import at_entries
 from .compressed_shapes import without_blocks
 from .shapes import wrapped
 from .table import compressed_kernel as kernel
+from .table import written
 
 
 def _name(tensor: Tensor) -> str:
@@ -67,6 +70,9 @@ def _times_dense(sparse: Tensor, dense: Tensor) -> Any:
         held = parts(sparse)
         bounds, columns = (aten._to_copy(one, dtype=int64) for one in (held.compressed, held.plain))
         return aten._embedding_bag(dense, columns, bounds, False, 0, False, held.values, True)[0]
+    if spec.dtype in (float16, bfloat16):  # sums are rounded once
+        wide = [aten._to_copy(one, dtype=float32) for one in (parts(sparse).values, dense)]
+        return aten._to_copy(_times_dense(like(sparse, wide[0]), wide[1]), dtype=spec.dtype)
     given = entries(sparse)
     if spec.blocksize is None:
         terms = aten.mul(aten.unsqueeze(given.values, 1), aten.index_select(dense, 0, given.column))
@@ -91,13 +97,40 @@ def product(mat1: Tensor, mat2: Tensor) -> Any:
     return aten.t(_times_dense(aten.t(mat2), aten.t(mat1)))
 
 
-@kernel("mm")
+def _filling_dense(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a product that can also write a tensor given as `out=`, a dense one most often."""
+
+    def into(out: Any, *args: Any) -> Any:
+        made = function(*args)
+        if is_compressed(out):
+            return written(out, made)
+        check(
+            out.dtype is made.dtype,
+            lambda: f"expected scalar type {out.dtype.scalar_name} but found {made.dtype.scalar_name}",
+        )
+        prepare_target(out, made._sig.spec)
+        return aten.copy_(out, made)
+
+    filled = partial(function)
+    filled.into = into  # type: ignore[attr-defined]  # as compositions have it
+    return filled
+
+
+def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a product that is added to the tensor itself, a dense one most often."""
+
+    def computed(self: Tensor, *rest: Any) -> Any:
+        made = function(self, *rest)
+        return written(self, made) if is_compressed(self) else aten.copy_(self, made)
+
+    return computed
+
+
 def mm(self: Tensor, mat2: Tensor) -> Any:
     """Of two compressed matrices a compressed one, else a dense one."""
     return product(self, mat2)
 
 
-@kernel("addmm")
 def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any = 1) -> Any:
     """The product, added to a matrix."""
     made = product(mat1, mat2)
@@ -117,7 +150,6 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any = 
     return aten.add(added, made)
 
 
-@kernel("addmv")
 def addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: Any = 1, alpha: Any = 1) -> Any:
     """A compressed matrix times a vector, added to a vector."""
     made = mv(mat, vec)
@@ -125,7 +157,6 @@ def addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: Any = 1, alpha: Any = 1)
     return made if beta == 0 else aten.add(self if beta == 1 else aten.mul(self, beta), made)
 
 
-@kernel("mv")
 def mv(self: Tensor, vec: Tensor) -> Any:
     """A compressed matrix times a vector."""
     check(
@@ -142,6 +173,12 @@ def mv(self: Tensor, vec: Tensor) -> Any:
     return aten.squeeze(product(self, aten.unsqueeze(vec, 1)), -1)
 
 
+for _function in (mm, addmm, addmv, mv):
+    kernel(_function.__name__)(_filling_dense(_function))
+for _function in (addmm, addmv):
+    kernel(f"{_function.__name__}_")(_in_place(_function))
+
+
 @kernel("sparse_sampled_addmm")
 def sampled_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any = 1) -> Any:
     """The product at the places of a compressed matrix alone, added to it."""
@@ -151,12 +188,23 @@ def sampled_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha
         lambda: f"sampled_addmm: Expected result to have sparse csr layout, but got {_name(self)}",
     )
     _check_sampled(self, mat1, mat2)
+    self = _in_batches(self, list(mat1.shape[:-2]))
     values = at_entries(aten.matmul(mat1, mat2), self)
     scaled = values if alpha == 1 else aten.mul(values, alpha)
     if beta == 0:
         return like(self, scaled)
     given = parts(self).values
     return like(self, aten.add(given if beta == 1 else aten.mul(given, beta), scaled))
+
+
+def _in_batches(self: Tensor, batch: list[int]) -> Any:
+    """Return a matrix once per batch, sharing its memory; what has batches as it is."""
+    if not batch or self.dim() > 2:
+        return self
+    given = parts(self)
+    repeated = (aten.expand(part, [*batch, *part.shape]) for part in (given.compressed, given.plain, given.values))
+    bounds, plain, values = (aten.contiguous(part) for part in repeated)
+    return make(self._sig.spec.layout, bounds, plain, values, [*batch, *self.shape])
 
 
 def _check_sampled(self: Tensor, mat1: Tensor, mat2: Tensor) -> None:
@@ -194,6 +242,15 @@ def _check_sampled(self: Tensor, mat1: Tensor, mat2: Tensor) -> None:
         self.shape[-1] == mat2.shape[-1],
         lambda: "sampled_addmm: self.shape[-1] must match mat2.shape[-1]",
     )
+    for names, one, two in (("mat1 and mat2", mat1, mat2), ("self and mat1", self, mat1)):
+        batches = [list(tensor.shape[:-2]) for tensor in (one, two)]
+        check(
+            batches[0] == batches[1] or (one is self and self.dim() == 2),
+            lambda names=names, batches=batches: (
+                f"sampled_addmm: Expected {names} to have the same batch size, but got {shape_text(batches[0])} and "
+                f"{shape_text(batches[1])}"
+            ),
+        )
 
 
 @kernel("sum")

@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import layout as Layout
-from mindtorch_storage.layout import layout_name, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
+from mindtorch_storage.layout import layout_name, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
 from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
 
 from ..call import aten
@@ -19,6 +19,7 @@ from .compressed import BLOCKS, Grid, is_compressed, make, parts, spec_of, view_
 from .shapes import wrapped
 from .table import compressed_kernel as kernel
 
+_DIMS = ("Batch", "Sparse", "Dense")
 _TRANSPOSED = {sparse_csr: sparse_csc, sparse_csc: sparse_csr, sparse_bsr: sparse_bsc, sparse_bsc: sparse_bsr}
 
 
@@ -59,6 +60,8 @@ def zeros_like(self: Tensor, dtype: Dtype | None = None, layout: Layout | None =
     wanted = layout or self._sig.spec.layout
     if not is_compressed(self):
         return zeros(list(self.shape), dtype or self.dtype, wanted, self.device)
+    if wanted is sparse_coo:
+        return coo.empty(self.shape, dtype or self.dtype, self.device, spec_of(self).batch_dim + 2)
     if wanted not in COMPRESSED_LAYOUTS:
         _check_requested(self, wanted)
     blocks = self._sig.spec.layout in BLOCKS
@@ -174,12 +177,13 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Any:
     if one == two:
         return view_of(self, aten.alias(self))
     batch = spec.batch_dim
-    kinds = [0 if dim < batch else 1 if dim < batch + 2 else 2 for dim in (one, two)]
+    given_dims = (wrapped(dim0, rank), wrapped(dim1, rank))
+    kinds = [0 if dim < batch else 1 if dim < batch + 2 else 2 for dim in given_dims]
     check(
         kinds[0] == kinds[1] != 2,
         lambda: (
-            f"transpose(): can only transpose dimensions of the same type (Batch, Sparse, Dense), got {dim0}"
-            f"({('Batch', 'Sparse', 'Dense')[kinds[0]]}) and {dim1}({('Batch', 'Sparse', 'Dense')[kinds[1]]})"
+            f"transpose(): can only transpose dimensions of the same type (Batch, Sparse, Dense), got {given_dims[0]}"
+            f"({_DIMS[kinds[0]]}) and {given_dims[1]}({_DIMS[kinds[1]]})"
         ),
     )
     size = list(self.shape)

@@ -47,6 +47,7 @@ def check_conversion(
             )
         _check_divisible(self, name, blocksize, dense_dim or 0)
     if dense_dim is None:
+        _check_batch(self, blocks, between)
         return
     check(current is strided, lambda: f"{between} with dense_dim argument given is not supported")
     dims = self.dim()
@@ -57,6 +58,15 @@ def check_conversion(
     )
     if target is sparse_coo and dims:
         check(dense_dim != dims, lambda: f"{name}: dense_dim argument must be !=self.dim() when self.dim()>0")
+
+
+def _check_batch(self: Tensor, blocks: bool, between: str) -> None:
+    """Refuse batches of elements where blocks are made of them."""
+    spec = self._sig.spec
+    check(
+        not (blocks and isinstance(spec, CompressedSpec) and spec.layout not in BLOCKS and spec.batch_dim),
+        lambda: f"{between} for batched inputs is not supported",
+    )
 
 
 def _operation(current: Layout, target: Layout, form: str) -> str:

@@ -31,13 +31,28 @@ def _of_sums(name: str) -> Any:
     return computed
 
 
+def _in_place(name: str) -> Any:
+    """The same into the tensor itself, whose equal indices would have to be added first."""
+
+    def computed(self: Tensor, *rest: Any) -> Any:
+        check(parts(self).coalesced, lambda: f"{name}_ requires coalesced input")
+        check(
+            name != "abs" or not self.dtype.is_complex,
+            lambda: "In-place abs is not supported for complex tensors.",
+        )
+        return written(self, _of_sums(name)(self, *rest))
+
+    return computed
+
+
 for _name in ("neg", "positive", "real", "imag", "conj_physical"):
-    kernel(_name)(_of_values(_name))
+    kernel(_name)(filling(_of_values(_name)) if _name == "neg" else _of_values(_name))
 for _name in (
     "abs sqrt sin sinh asin asinh tan tanh atan atanh sign sgn signbit ceil floor round trunc frac expm1 log1p erf erfinv "
     "relu deg2rad rad2deg isnan isinf isposinf isneginf nan_to_num"
 ).split():
     kernel(_name)(filling(_of_sums(_name)))
+    kernel(f"{_name}_")(_in_place(_name))
 
 
 @kernel("threshold_backward")
@@ -70,11 +85,28 @@ def mul(self: Tensor, other: Any) -> Any:
         return mul(other, self)
     if not is_tensor(other) or (other.dim() == 0 and not is_sparse(other)):
         return like(self, aten.mul(parts(self).values, other))
+    if is_sparse(other) and self.shape != other.shape:
+        return _mul_of_spread_values(self, other)
     _check_same_size("mul", self, other)
     if is_sparse(other):
         one, two = coalesced(self), coalesced(other)
         return like(one, aten.mul(parts(one).values, aten.index(to_dense(two), index_of(one))), True)
     return like(self, aten.mul(parts(self).values, aten.index(other, index_of(self))))
+
+
+def _mul_of_spread_values(self: Tensor, other: Tensor) -> Any:
+    """Return the product of two sparse tensors whose values are spread over each other's dense dimensions."""
+    sparse = self.sparse_dim()
+    check(
+        self.dim() == other.dim() and sparse == other.sparse_dim() and self.shape[:sparse] == other.shape[:sparse],
+        lambda: (
+            "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse "
+            "dimensions, and shape of sparse dimensions"
+        ),
+    )
+    one, two = coalesced(self), coalesced(other)
+    products = aten.mul(parts(one).values, aten.index(to_dense(two), index_of(one)))
+    return make(parts(one).indices, products, [*self.shape[:sparse], *products.shape[1:]])
 
 
 @kernel("div.Tensor", "div.Scalar")

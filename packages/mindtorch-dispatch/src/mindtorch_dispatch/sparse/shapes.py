@@ -11,7 +11,7 @@ from mindtorch_storage.dtype import int64
 from ..call import aten
 from ..meta.checks import check, shape_text
 from ..typing import Tensor
-from .coo import coalesced, index_of, is_sparse, make, parts, to_dense
+from .coo import coalesced, index_of, is_sparse, make, parts, replace, to_dense
 from .table import kernel
 
 
@@ -68,6 +68,18 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Any:
     order = list(range(rank))
     order[one], order[two] = two, one
     return permute(self, order)
+
+
+@kernel("transpose_")
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Any:
+    """Two sparse dimensions exchanged in place."""
+    return replace(self, transpose(self, dim0, dim1))
+
+
+@kernel("t_")
+def t_(self: Tensor) -> Any:
+    """A matrix with its dimensions exchanged in place."""
+    return replace(self, t(self)) if self.dim() > 1 else self
 
 
 @kernel("t")

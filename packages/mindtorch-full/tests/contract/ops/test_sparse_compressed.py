@@ -174,6 +174,55 @@ def test_what_is_selected_is_a_view_where_torchs_is(kind: str) -> None:
             assert ours == torchs, one
 
 
+WRITTEN = """
+lib.mm(x, d, out=o.clone()); lib.addmm(o, x, d, out=o.clone()); lib.mv(x, d[0], out=o[0].clone()); lib.mm(x, d, out=o.double())
+lib.addmv(d[0], x, d[1], out=o[0].clone()); lib.addmm(o, x, d, alpha=2, out=o.clone()); lib.mm(d, x, out=o.clone())
+lib.mv(x, d[0], out=lib.empty(3)); lib.addmv(d[0], x, d[1], out=o[0].double()); o.clone().addmm_(x, d)
+d[0].clone().addmv_(x, d[1]); o.clone().addmm_(x, d, beta=2, alpha=3); (x * 1j).abs_(); (x * 1j).abs(); x.abs_(); b.transpose(0, 2); b.transpose(-1, 0)
+b.to_sparse_bsr((2, 2)); b.to_sparse_bsc((2, 2)); b.to_sparse(layout=lib.sparse_bsr, blocksize=(1, 1))
+lib.zeros_like(x, layout=lib.sparse_coo); lib.zeros_like(b, layout=lib.sparse_coo, dtype=lib.int32).sparse_dim()
+lib.sparse.sampled_addmm(x, lib.stack([d, d]), lib.stack([d, o])); lib.sparse.sampled_addmm(b, o, o)
+lib.sparse.sampled_addmm(x, b.to_dense(), o)
+lib.sparse.sampled_addmm(b, lib.stack([d, d, d]), lib.stack([d, o, d])); lib.sparse.sampled_addmm(b, b.to_dense(), b.to_dense())
+lib.sparse.mm(lib.full((1, 64), 0.1, dtype=lib.float16).to_sparse_csr(), lib.full((64, 1), 1.1, dtype=lib.float16), "sum")
+lib.sparse.mm(lib.full((1, 64), 0.1, dtype=lib.bfloat16).to_sparse_csr(), lib.full((64, 1), 1.1, dtype=lib.bfloat16), "mean")
+"""
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_products_are_written_where_they_are_asked_for(kind: str) -> None:
+    def names(lib: Any) -> dict[str, Any]:
+        x, d = _of(lib, kind), _dense(lib)
+        size = (2, 2) if kind.startswith("b") else None
+        b = lib.stack([d, d * 2]).to_sparse(layout=x.layout, blocksize=size)
+        return {"lib": lib, "x": x, "d": d, "b": b, "o": lib.ones(4, 4)}
+
+    for one in WRITTEN.replace("\n", ";").split(";"):
+        if one.strip():
+            code = compile(one.strip(), one, "eval")
+            ours, torchs = (_outcome(lambda lib, code=code: eval(code, names(lib)), lib) for lib in (mt, torch))
+            assert ours == torchs, one
+
+
+COORDINATES = """
+c.clone().transpose_(0, 1); c.clone().t_(); lib.neg(c, out=c.clone()); u.log1p_(); u.int().log1p_(); u.asin_(); u.neg_(); c.abs_()
+(c * 1j).abs_(); c.clone().sin_(); x * y; y * x; x * lib.sparse_coo_tensor(i[:1], lib.ones(2, 2, 3), (2, 2, 3))
+(x * y).to_dense(); x.mul(y.coalesce()).is_coalesced(); c.t_().is_coalesced(); u.relu_(); c.relu_(); c.round_()
+u.coalesce().sqrt_()
+"""
+
+
+@pytest.mark.parametrize("one", [one.strip() for one in COORDINATES.replace("\n", ";").split(";") if one.strip()])
+def test_coordinates_are_changed_in_place_and_multiplied_as_torchs(one: str) -> None:
+    def run(lib: Any) -> Any:
+        i = lib.tensor([[0, 1], [1, 0]])
+        x, y = (lib.sparse_coo_tensor(i, lib.ones(2, 2, last) * last, (2, 2, 2, last)) for last in (3, 1))
+        u = lib.sparse_coo_tensor([[0, 0]], [0.25, 0.5], (3,))
+        return eval(one, {"lib": lib, "c": _dense(lib).to_sparse(), "u": u, "i": i, "x": x, "y": y})
+
+    _compare(run)
+
+
 @pytest.mark.parametrize("kind", _KINDS)
 def test_a_tensor_of_so_many_entries_has_the_parts_of_torchs(kind: str) -> None:
     def shapes(lib: Any, entries: int, dense: int, size: Any, blocks: Any, index: str = "int32") -> Any:
