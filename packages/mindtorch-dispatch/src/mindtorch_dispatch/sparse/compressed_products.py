@@ -71,8 +71,8 @@ def _times_dense(sparse: Tensor, dense: Tensor) -> Any:
         bounds, columns = (aten._to_copy(one, dtype=int64) for one in (held.compressed, held.plain))
         return aten._embedding_bag(dense, columns, bounds, False, 0, False, held.values, True)[0]
     if spec.dtype in (float16, bfloat16):  # sums are rounded once
-        wide = [aten._to_copy(one, dtype=float32) for one in (parts(sparse).values, dense)]
-        return aten._to_copy(_times_dense(like(sparse, wide[0]), wide[1]), dtype=spec.dtype)
+        values, matrix = (aten._to_copy(one, dtype=float32) for one in (parts(sparse).values, dense))
+        return aten._to_copy(_times_dense(like(sparse, values), matrix), dtype=spec.dtype)
     given = entries(sparse)
     if spec.blocksize is None:
         terms = aten.mul(aten.unsqueeze(given.values, 1), aten.index_select(dense, 0, given.column))
