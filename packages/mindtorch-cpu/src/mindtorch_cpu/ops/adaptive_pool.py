@@ -144,6 +144,8 @@ def fractional(outs: Any, x: Any, kernel_size: Any, output_size: Any, samples: A
 @kernel("max_unpool2d", "max_unpool3d", upcast=False)
 def unpool(out: Any, x: Any, indices: Any, output_size: Any, stride: Any, padding: Any) -> None:
     """Values put where their maxima were, zeros elsewhere."""
+    if not out.size:
+        return
     area = int(np.prod(output_size))
     check_places(indices, output_size)
     planes = int(np.prod(out.shape[: -len(output_size)]))

@@ -172,7 +172,10 @@ def logspace(out: Any, start: Any, end: Any, steps: int, base: float, *options: 
                 _check_bounds(out.dtype, start, end)
             else:
                 number_of(np.power(wide(base), wide(start)).item(), out.dtype)
-            out[...] = np.power(wide(base), _exponents(out.dtype, start, end, steps).astype(wide)).astype(out.dtype)
+            exponents = _exponents(out.dtype, start, end, steps).astype(wide)
+            out[...] = np.power(wide(base), exponents).astype(out.dtype)
+            if not base and out.dtype.kind == "c":  # of numbers with two parts torch takes logarithms
+                out[exponents == 0] = complex(np.nan, np.nan)
 
 
 @kernel("eye", "eye.m", upcast=False)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from mindtorch_storage.dtype import float64
+import numpy as np
+
+from mindtorch_storage.dtype import float32, float64
 
 from ..call import aten
 from ..meta.checks import check
@@ -101,6 +104,8 @@ def _check_rrelu(self: Tensor, lower: Any, upper: Any) -> None:
 
 def rrelu(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator: object | None) -> Any:
     """`leaky_relu` with drawn slopes in training, with their mean otherwise."""
+    for name, bound in (("lower", lower), ("upper", upper)):
+        check(math.isfinite(bound), lambda name=name, bound=bound: f"rrelu: {name} bound must be finite, got {bound}")
     _check_rrelu(self, lower, upper)
     if training:
         return aten.mul(self, _slopes(self.detach(), lower, upper, generator))
@@ -116,5 +121,8 @@ def rrelu_(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator
 
 
 def add_relu(self: Tensor, other: TensorOrScalar, alpha: Scalar = 1) -> Any:
-    """`add`, and nothing below zero."""
-    return aten.relu(aten.add(self, other, alpha=alpha))
+    """`add`, and nothing below zero; torch's loop ends at the largest number, too, which infinity becomes."""
+    added = aten.add(self, other, alpha=alpha)
+    if added.dtype in (float32, float64):
+        return aten.clamp(added, 0, float(np.finfo(added.dtype.np).max))
+    return aten.relu(added)

@@ -52,4 +52,8 @@ def average(dims: int) -> Callable[..., Any]:
             return aten.as_strided(out, [count, channels, *[1] * dims], [channels, 1, *[channels] * dims])
         return out
 
+    def into(out: Tensor, self: Tensor, output_size: Sequence[int]) -> Any:
+        return getattr(aten, f"_adaptive_avg_pool{dims}d")(self, output_size, out=out)
+
+    call.into = into  # type: ignore[attr-defined]  # torch's `out=` form has no mean for one position
     return call

@@ -7,12 +7,10 @@ from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import uint8
-from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..apart import ANYWHERE, PARTLY, Apart
 from ..call import aten
-from ..meta.checks import shape_text, wrap_dim
+from ..meta.checks import check, shape_text, wrap_dim
 from ..typing import Tensor, TensorOrScalar
 
 
@@ -63,8 +61,8 @@ def _check_diff_piece(self: Tensor, piece: Tensor | None, dim: int) -> None:
             )
 
 
-def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Any:
-    """Differences of neighbours along `dim`, n times."""
+def _joined(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> tuple[Any, int, int]:
+    """Return the pieces that `diff` takes differences of, joined; the dimension; and how often it takes them."""
     if self.ndim < 1:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     wrapped = wrap_dim(dim, self.ndim)
@@ -72,29 +70,45 @@ def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor 
     _check_diff_piece(self, append, wrapped)
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if n and (prepend is not None or append is not None):
+        self = aten.cat([piece for piece in (prepend, self, append) if piece is not None], wrapped)
+    return self, wrapped, min(n, self.size(wrapped))
+
+
+def _difference(self: Tensor, dim: int, **out: Tensor) -> Any:
+    count = self.size(dim) - 1
+    later, earlier = aten.narrow(self, dim, 1, count), aten.narrow(self, dim, 0, count)
+    return (aten.logical_xor if self.dtype is bool_dtype else aten.sub)(later, earlier, **out)
+
+
+def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Any:
+    """Differences of neighbours along `dim`, n times."""
+    joined, dim, times = _joined(self, n, dim, prepend, append)
     if n == 0:
         return aten.copy_(aten.zeros_like(self), self)
-    if prepend is not None or append is not None:
-        self = aten.cat([piece for piece in (prepend, self, append) if piece is not None], wrapped)
-    extent = self.size(wrapped)
-    if n > extent:
-        n = extent
-    for _ in range(n):
-        count = self.size(wrapped) - 1
-        if count < 0:
-            return self
-        later, earlier = aten.narrow(self, wrapped, 1, count), aten.narrow(self, wrapped, 0, count)
-        self = aten.logical_xor(later, earlier) if self.dtype is bool_dtype else aten.sub(later, earlier)
-    return self
+    for _ in range(times):
+        joined = _difference(joined, dim)
+    return joined
 
 
-def diff_apart(self: Spec, n: int, dim: int, *pieces: Spec | None) -> Apart:
-    """Only the last difference is written to `out=`: it reads the operand where there is one, and no pieces to join."""
-    if n > 1 or (n and any(piece is not None for piece in pieces)):
-        return ANYWHERE
-    # A part of the operand along a dimension that is not its first one leaves gaps, which torch does not look into.
-    gaps = n and any(extent > 1 for extent in self.shape[: wrap_dim(dim, self.ndim)])
-    return ANYWHERE if gaps else Apart("", {0: PARTLY})
+def _diff_into(out: Tensor, self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
+    """`diff` whose last difference is written to `out`, by the function that makes it and with its checks."""
+    joined, dim, times = _joined(self, n, dim, prepend, append)
+    if n == 0:
+        check(
+            out.dtype is self.dtype,
+            lambda: f"expected scalar_type {self.dtype.scalar_name} but found {out.dtype.scalar_name}",
+        )
+        aten.copy_(out.resize_(list(self.shape)), self)
+        return out
+    check(joined.size(dim) > 0, lambda: "start out of range (expected to be in range of [0, 0], but got 1)", IndexError)
+    for _ in range(times - 1):
+        joined = _difference(joined, dim)
+    _difference(joined, dim, out=out)
+    return out
+
+
+diff.into = _diff_into  # type: ignore[attr-defined]  # what `compose` asks for
 
 
 def _halves(y: Tensor | None, dim: int) -> tuple[Any, Any]:

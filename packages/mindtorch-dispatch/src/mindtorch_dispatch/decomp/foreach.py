@@ -90,6 +90,9 @@ def norm(self: Sequence[Any], ord: Scalar, dtype: Dtype | None) -> Any:
 def powsum(self: Sequence[Any], ord: Scalar, dtype: Dtype | None) -> Any:
     """The sum of the absolute values' powers of every tensor."""
     _check_lists(self)
+    if dtype is not None and any(item.dtype.is_complex for item in self):
+        dtype.to_complex()  # torch sums complex numbers in it, which there must be
+        dtype = dtype.to_real()
     return tuple(aten.sum(aten.pow(aten.abs(item), ord), dtype=dtype) for item in self)
 
 

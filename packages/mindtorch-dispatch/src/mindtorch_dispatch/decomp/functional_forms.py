@@ -29,11 +29,11 @@ def embedding_renorm(self: Tensor, indices: Tensor, max_norm: float, norm_type: 
 
 
 def drawn(form: str) -> Callable[..., Any]:
-    """Return the function that draws what the writing op `form` draws into a tensor like `self`."""
+    """Return the function that draws what the writing op `form` draws into a tensor like `self`, whose gradient is zero."""
     name, _, overload = form.partition(".")
 
     def draw(self: Tensor, *values: object) -> Any:
         *numbers, generator = values
-        return getattr(getattr(aten, name), overload)(aten.empty_like(self), *numbers, generator=generator)
+        return getattr(getattr(aten, name), overload)(aten.clone(self), *numbers, generator=generator)
 
     return draw

@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_storage.layout import contiguous_format
 
 from ..call import aten
-from ..meta.checks import check
+from ..meta.checks import check, wrap_dim
 from ..meta.matrices import check_square
 from ..typing import Tensor
 
@@ -52,7 +52,16 @@ def diagonal(A: Tensor, offset: int, dim1: int, dim2: int) -> Any:
 
 def linear_combination(input: Tensor, coefficients: Tensor) -> Any:
     """Sums of the parts of ``input`` along its first dimension, each row of ``coefficients`` the weights of one."""
-    check(input.numel() > 0 and bool(input.shape) and coefficients.numel() > 0, lambda: "Empty tensor not supported")
+    check(input.numel() > 0 and bool(input.shape), lambda: "Empty tensor not supported")
+    wrap_dim(0, coefficients.ndim, scalar=False)
+    parts = coefficients.shape[wrap_dim(1, coefficients.ndim)]
+    check(
+        parts <= input.shape[0],
+        lambda: (
+            f"The size of tensor a ({input.shape[0]}) must match the size of tensor b ({parts}) at non-singleton dimension 1"
+        ),
+    )
+    input = input[:parts]
     weights = coefficients.reshape([*coefficients.shape, *[1] * (len(input.shape) - 1)])
     return aten.sum(aten.mul(input.unsqueeze(0), weights), 1).to(input.dtype)
 

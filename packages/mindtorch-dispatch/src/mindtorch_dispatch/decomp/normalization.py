@@ -143,6 +143,12 @@ def instance_norm(
     shape = tuple(input.shape)
     count, channels = shape[0], shape[1]
     means, variances = _repeated(running_mean, count), _repeated(running_var, count)
+    if (
+        means is not None
+        and means.dtype is not input.dtype
+        and (input.dtype.itemsize > 2 or means.dtype is not float32)
+    ):
+        means, variances = means.to(input.dtype), variances.to(input.dtype)
     scale, shift = _repeated(weight, count), _repeated(bias, count)
     flat = aten.view(aten.contiguous(input), [1, count * channels, *shape[2:]])
     out = aten.batch_norm(flat, scale, shift, means, variances, use_input_stats, momentum, eps, cudnn_enabled)

@@ -58,8 +58,10 @@ def _around_means(drawn: object, mean: object, std: float, generator: object) ->
     return aten.add_(aten.normal_(drawn, 0.0, std, generator=generator), mean)
 
 
-def _of_deviations(drawn: object, mean: object, std: object, generator: object) -> Any:
+def _of_deviations(drawn: Any, mean: object, std: object, generator: object) -> Any:
     _check_std(std)
+    if not drawn.numel() and not isinstance(mean, TensorBase):  # torch looks at no dtype then
+        return drawn
     return aten.add_(aten.mul_(aten.normal_(drawn, 0.0, 1.0, generator=generator), std), mean)
 
 

@@ -232,6 +232,13 @@ def unpool(dims: int) -> MetaRule:
                 ),
             )
         check(
+            min(output_size) >= 0,
+            lambda: (
+                f"max_unpooling{dims}d(): output_size must contain non-negative spatial dimensions, but got "
+                f"output_size=({', '.join(map(str, output_size))})"
+            ),
+        )
+        check(
             not stride or min(stride) > 0,
             lambda: f"strides should be greater than zero, but got stride: {shape_text(stride)}",
         )

@@ -48,6 +48,7 @@ def check_sample(input: Spec, grid: Spec, dims: int, mode: int) -> None:
             f"sizes {shape_text(input.shape)} and grid with sizes {shape_text(grid.shape)}"
         ),
     )
+    check(mode in (0, 1, 2), lambda: f"grid_sampler(): expected interpolation mode to be 0, 1 or 2, but got {mode}")
     check(
         not (input.ndim == 5 and mode == BICUBIC),
         lambda: "grid_sampler(): bicubic interpolation only supports 4D input",

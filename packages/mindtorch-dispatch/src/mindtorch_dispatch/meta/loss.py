@@ -105,6 +105,9 @@ def _binary_cross_entropy_with_logits(
 ) -> Outputs:
     specs = [spec for spec in (self, target, weight, pos_weight) if spec is not None]
     compute = promoted(specs)
+    if pos_weight is not None:
+        raised = broadcast_spec([pos_weight, target], promoted([pos_weight, target]))
+        _check_written(self, broadcast_spec([self, raised], promoted([self, raised])))
     spec = broadcast_spec(specs, compute)
     check_floating(spec, "log_sigmoid_cpu")
     if target.dtype is bool_dtype:
@@ -119,7 +122,7 @@ def _binary_cross_entropy_with_logits(
 
 
 def _check_written(target: Spec, product: Spec) -> None:
-    """torch multiplies `1 - target` by the input in place: neither shape nor dtype may grow."""
+    """torch multiplies `1 - target` by the input in place, and logarithms by weights: neither shape nor dtype may grow."""
     check(
         product.shape == target.shape,
         lambda: (

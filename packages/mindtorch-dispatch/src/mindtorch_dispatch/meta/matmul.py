@@ -13,7 +13,7 @@ from mindtorch_storage.strides import broadcast_shapes
 
 from ..apart import COLUMN, COPIED, NOTHING_SHARED_AFTER, PARTLY, Apart
 from ..typing import Scalar
-from .checks import c_type, check, shape_text, wrap_dim
+from .checks import c_type, check, shape_text, wrap_dim, wrap_dims
 from .pointwise import check_integral_number, promoted
 from .rule import MetaRule, Outputs, meta_rule
 from .view import expand
@@ -288,9 +288,15 @@ def trilinear(
     expand3: Sequence[int],
     sumdim: Sequence[int],
     unroll_dim: int = 1,
-) -> Spec:
+) -> Outputs:
     """`_trilinear`: the sum over `sumdim` of the product of three operands with inserted dimensions."""
     total = i1.ndim + len(expand1)
     check(0 <= unroll_dim < total, lambda: f"unroll_dim must be in [0,{total - 1}]")
-    shape = broadcast_shapes(_inserted(i1, expand1), _inserted(i2, expand2), _inserted(i3, expand3))
-    return Spec.of(i1.dtype, i1.device, tuple(extent for dim, extent in enumerate(shape) if dim not in sumdim))
+    wrapped = [sorted(wrap_dims(dims, total)) if dims else [] for dims in (expand1, expand2, expand3, sumdim)]
+    operands = (i1, i2, i3)
+    for operand, inserted in zip(operands, wrapped, strict=False):
+        if operand.ndim + len(inserted) != total:
+            wrap_dim(total - 1 - len(inserted), operand.ndim)
+    shape = broadcast_shapes(*[_inserted(one, dims) for one, dims in zip(operands, wrapped, strict=False)])
+    spec = Spec.of(i1.dtype, i1.device, tuple(extent for dim, extent in enumerate(shape) if dim not in wrapped[3]))
+    return Outputs(spec, values=(*operands, *wrapped, unroll_dim))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import float32
+from mindtorch_storage.promotion import promote_types
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import (
     channels_last_3d_strides,
@@ -184,6 +186,21 @@ def _of_batches(input: Spec, *vectors: Spec | None) -> Spec:
     return suggested(input)
 
 
+def _check_batches(input: Spec, running_mean: Spec | None, running_var: Spec | None, training: bool) -> None:
+    check(
+        (running_mean is None) == (running_var is None),
+        lambda: "running_mean and running_var must either both be None or neither be None",
+        ValueError,
+    )
+    check(
+        not training or input.numel > 0,
+        lambda: f"input tensor must have at least one element, but got input_sizes = {shape_text(input.shape)}",
+    )
+    for running in (running_mean, running_var):
+        if running is not None:
+            check(running.ndim == 1, lambda ndim=running.ndim: f"TensorAccessor expected 1 dims but tensor has {ndim}")
+
+
 @meta_rule(out=True)
 def batch_norm(
     input: Spec,
@@ -196,6 +213,8 @@ def batch_norm(
     eps: float,
 ) -> tuple[Spec, ...]:
     """`native_batch_norm`: result, and in training mean and reciprocal of the deviation of every channel."""
+    wrap_dim(1, input.ndim)
+    _check_batches(input, running_mean, running_var, training)
     check_floating(input.dtype, "batch_norm")
     dtype = statistics_dtype(input, weight, bias, running_mean, running_var)
     statistics = Spec.of(dtype, input.device, (input.shape[1] if training else 0,))
@@ -233,6 +252,7 @@ def _renorm(self: Spec, p: Any, dim: int, maxnorm: Any) -> Outputs:
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {self.dtype.scalar_name}"
         ),
     )
+    promote_types(self.dtype, float32)  # torch takes the norms in float32, which float8 is not promoted to
     return Outputs(self.contiguous(), values=(self, p, wrapped, maxnorm))
 
 

@@ -158,6 +158,8 @@ def integer_range(dtype: Dtype, low: int, high: int | None) -> tuple[int, int]:
             ),
         )
     _check_bounds(dtype, low, last)
+    # torch counts to the end of uint64 in int64, where it has none.
+    check(high is not None or dtype is not uint64, lambda: f"to - 1 is out of bounds for {CPP_NAMES[dtype]}")
     return low, last - low + 1
 
 

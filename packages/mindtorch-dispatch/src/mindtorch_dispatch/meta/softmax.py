@@ -46,6 +46,7 @@ def safe_softmax(self: Spec, dim: int, dtype: Dtype | None = None) -> Outputs:
     """`_safe_softmax`: converts first."""
     chosen = dtype or self.dtype
     wrapped = _check_softmax(self, chosen, dim, "softmax")
+    check(not self.dtype.is_complex, lambda: "isneginf does not support complex inputs.")
     return Outputs(Spec.of(chosen, self.device, self.shape), cast=chosen, values=(self, wrapped, dtype))
 
 

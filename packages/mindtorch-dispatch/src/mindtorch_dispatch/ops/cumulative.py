@@ -22,7 +22,6 @@ op(
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     composite=composed.diff,
     out=True,
-    apart=composed.diff_apart,
 )
 for _name in ("trapezoid", "trapz", "cumulative_trapezoid"):
     _number = "float dx=1." if _name == "trapz" else "Scalar dx=1"

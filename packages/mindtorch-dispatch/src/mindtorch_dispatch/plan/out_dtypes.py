@@ -57,6 +57,8 @@ _TEMPLATES = {
     "multi_dot(): expected out tensor to have dtype {2} but got {3}": "linalg_multi_dot chain_matmul",
     "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{} and result has dtype {}": "ormqr",
     "tensordot: Expected the output tensor to have dtype {}, but got an output tensor with dtype {}": "inner tensordot",
+    "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be improved?  If so, "
+    "please report an enhancement request to PyTorch.)": "narrow_copy",
     "heaviside is not yet implemented for tensors with different dtypes.": "heaviside",
     "nan_to_num: dtype of out: {1} should be same as input: {0}": "nan_to_num",
     "Expected result to be of dtype uint64, but got {1}": "hash_tensor",

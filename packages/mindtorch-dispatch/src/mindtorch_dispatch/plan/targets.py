@@ -204,15 +204,18 @@ COPIED_OUT = frozenset(
 )
 """Ops whose result torch copies into `out=` at the end, so that a gradient is no obstacle."""
 
-CHECKED_OUT = {"matmul": "matmul", "linalg_matmul": "matmul", "linear": "linear", "nanmean": "nansum"}
+CHECKED_OUT = {
+    "matmul": "matmul", "linalg_matmul": "matmul", "linear": "linear", "nanmean": "nansum", "kron": "mul",
+}  # fmt: skip
 """Composed ops that torch checks before it composes, and the op that the error names."""
 
 
 def check_out_grad(row: OpRow, targets: Sequence[TensorBase], tensors: Sequence[TensorBase]) -> None:
     """Raise torch's error when `out=` is used where a gradient would be recorded: where the op has a derivative."""
-    if not state.mode.records or row.packet in COPIED_OUT:
+    by_number = row.packet == "inner" and not all(tensor._sig.spec.ndim for tensor in tensors)
+    if not state.mode.records or (row.packet in COPIED_OUT and not by_number):
         return
-    named = CHECKED_OUT.get(row.packet)
+    named = "mul" if by_number else CHECKED_OUT.get(row.packet)
     if named or hooks.has_formula(row):
         refuse_recorded(named or row.packet, [*tensors, *targets])
 

@@ -100,9 +100,7 @@ class CrossMapLRN2d(Function):
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
         ctx.size, ctx.alpha, ctx.beta = size, alpha, beta
         half = (size - 1) // 2
-        squares = input.pow(2)
-        sums = _window_sum(squares, half, half)
-        sums[:, half + 1 :] += squares[:, :1]
+        sums = _running_sum(input.pow(2), half)
         scale = sums.mul(alpha / size).add(k)
         output = input * scale.pow(-beta)
         ctx.save_for_backward(input, output, scale)
@@ -116,6 +114,24 @@ class CrossMapLRN2d(Function):
         gathered = _window_sum(grad_output * output / scale, before, ctx.size - 1 - before)
         grad = grad_output * scale.pow(-ctx.beta) - 2 * ctx.alpha * ctx.beta / ctx.size * input * gathered
         return grad, None, None, None, None
+
+
+def _running_sum(x: Tensor, half: int) -> Tensor:
+    """Return for each channel the sum of the ``half`` channels on either side and itself.
+
+    A sum is the one before, and the channel that enters the window, less the one that leaves it: so torch rounds, and an
+    infinity that left stays as nan. Channel 0 never leaves.
+    """
+    channels = x.unbind(1)
+    totals = [sum(channels[: half + 1], mindtorch.zeros_like(channels[0]))] if channels else []
+    for place in range(1, len(channels)):
+        total = totals[-1]
+        if place + half < len(channels):
+            total = total + channels[place + half]
+        if place - half - 1 > 0:
+            total = total - channels[place - half - 1]
+        totals.append(total)
+    return mindtorch.stack(totals, 1) if totals else x
 
 
 def _window_sum(x: Tensor, before: int, after: int) -> Tensor:
