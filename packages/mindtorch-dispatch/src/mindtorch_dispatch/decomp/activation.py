@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -105,7 +104,7 @@ def _check_rrelu(self: Tensor, lower: Any, upper: Any) -> None:
 def rrelu(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator: object | None) -> Any:
     """`leaky_relu` with drawn slopes in training, with their mean otherwise."""
     for name, bound in (("lower", lower), ("upper", upper)):
-        check(math.isfinite(bound), lambda name=name, bound=bound: f"rrelu: {name} bound must be finite, got {bound}")
+        check(np.isfinite(bound), lambda name=name, bound=bound: f"rrelu: {name} bound must be finite, got {bound}")
     _check_rrelu(self, lower, upper)
     if training:
         return aten.mul(self, _slopes(self.detach(), lower, upper, generator))

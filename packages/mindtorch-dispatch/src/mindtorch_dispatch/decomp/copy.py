@@ -65,8 +65,14 @@ def convert(
 
 
 def same_device(wanted: Device, have: Device) -> bool:
-    """True when a tensor on `have` is on `wanted` already; a device without index means any of its type."""
-    return wanted == have or (wanted.type == have.type and (wanted.index is None or have.index is None))
+    """True when a tensor on `have` is on `wanted` already; a device without index means any of its type.
+
+    No tensor's device is `cpu:0` or `meta:0`: torch adds an index to accelerators alone, and copies.
+    """
+    if wanted == have:
+        return True
+    without = wanted.index is None or have.index is None
+    return without and wanted.type == have.type and wanted.type not in ("cpu", "meta")
 
 
 def to_device(

@@ -17,7 +17,7 @@ from ..typing import Tensor, TensorOrScalar
 def cumprod_backward(grad: Tensor, self: Tensor, dim: int, output: Tensor) -> Any:
     """Gradient of `cumprod`, right where elements are zero and differentiable again."""
     if self.numel() <= 1:
-        return aten.clone(grad)
+        return grad
     dim = wrap_dim(dim, self.ndim)
     if self.size(dim) == 1:
         return aten.clone(grad)

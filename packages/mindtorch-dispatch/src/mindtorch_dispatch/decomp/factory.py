@@ -27,7 +27,7 @@ def between(name: str) -> Callable[..., Any]:
             ),
         )
         bounds = [cast(Any, value).item() if isinstance(value, TensorBase) else value for value in (start, end)]
-        *extra, dtype, _, device, _ = rest
-        return getattr(aten, name)(*bounds, steps, *extra, dtype=dtype, device=device)
+        *extra, dtype, layout, device, _ = rest
+        return getattr(aten, name)(*bounds, steps, *extra, dtype=dtype, layout=layout, device=device)
 
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..call import aten
-from ..meta.checks import wrap_dim
+from ..meta.checks import check, wrap_dim
 from ..typing import Tensor
 
 
@@ -21,5 +21,10 @@ def norm_except_dim(v: Tensor, pow: int, dim: int) -> Any:
 
 
 def weight_norm(v: Tensor, g: Tensor, dim: int) -> Any:
-    """`v` scaled to the length `g`."""
+    """`v` scaled to the length `g`; along an outer dimension torch's kernel reads a length for each of its places."""
+    ndim = len(v.shape)
+    if 0 <= dim < ndim and dim in (0, ndim - 1):
+        places = v.shape[dim]
+        check(g.numel() == places, lambda: f"_weight_norm: expected g to have {places} elements, but got {g.numel()}")
+        g = aten.reshape(g, [places if at == dim else 1 for at in range(ndim)])
     return v * (g / aten.norm_except_dim(v, 2, dim))

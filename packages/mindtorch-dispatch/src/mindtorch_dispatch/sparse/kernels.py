@@ -272,7 +272,8 @@ def zeros_like(self: Any, *options: Any) -> Any:
     unformatted = len(options) < 5 or options[4] is None
     check(unformatted, lambda: "memory format option is only supported by strided tensors")
     dtype = options[0] if options and options[0] is not None else self.dtype
-    return empty(self.shape, dtype, self.device, self._sig.spec.sparse_dim)
+    every = len(self.shape)  # of what is dense, and asked for as sparse
+    return empty(self.shape, dtype, self.device, self._sig.spec.sparse_dim if is_sparse(self) else every)
 
 
 @kernel("new_zeros", "new_empty")

@@ -100,7 +100,20 @@ x = leaf(1, 2); t.ops.aten.uniform(x).sum().backward(); x.grad
 t.ops.aten.geometric(leaf(1, 2), .5).grad_fn.name()
 t.ops.aten.exponential(t.ones(3))
 """
-ALL = BATCHES, CHECKED, OUTPUTS, ENDS, DRAWN
+PLACES = """
+x = t.ones(1); y = x.to('cpu:0').add_(1); [x, y, y.device]
+x = leaf(1, 2); x.to(t.device('cpu', 0)) is x
+x = leaf(1, 2); x.to('cpu') is x
+x = t.ones(1); x.to('cpu:0', t.float32) is x
+x = t.ones(1, device='cpu:0'); x.to('cpu') is x
+x = t.ones(1, device='meta'); x.to('meta') is x
+x = t.ones(1, device='meta'); x.to('meta:0') is x
+x = t.nn.Linear(1, 1); w = x.weight; x.to('cpu:0').weight is w
+t.zeros_like(t.ones(2, 3), layout=t.sparse_coo).sparse_dim()
+t.linspace(t.tensor(0.), 1, 2, layout=t.strided)
+x = t.ones(1); t.ops.aten.cumprod_backward(x, x, 0, x) is x
+"""
+ALL = BATCHES, CHECKED, OUTPUTS, ENDS, DRAWN, PLACES
 
 
 @pytest.mark.parametrize("program", "".join(ALL).strip().splitlines())
@@ -112,3 +125,17 @@ def test_a_grid_is_not_sampled_in_a_mode_that_there_is_not() -> None:
     """torch leaves its output as the memory was."""
     with pytest.raises(RuntimeError, match="expected interpolation mode to be 0, 1 or 2, but got 7"):
         last("t.grid_sampler(t.ones(1, 1, 2, 2), t.zeros(1, 2, 2, 2), 7, 0, False)", mt)
+
+
+def test_bounds_in_tensors_are_no_way_to_a_sparse_range() -> None:
+    for library in (torch, mt):
+        with pytest.raises(NotImplementedError, match="with arguments from the 'SparseCPU' backend"):
+            last("t.logspace(t.tensor(0.), 1, 2, layout=t.sparse_coo)", library)
+
+
+def test_lengths_of_weights_are_as_many_as_their_places() -> None:
+    """torch reads on behind the lengths that it was given."""
+    with pytest.raises(RuntimeError, match="expected g to have 3 elements, but got 1"):
+        last("t._weight_norm(t.ones(3, 2), t.ones(()))", mt)
+    assert_as_in_torch("t._weight_norm(t.arange(6.).reshape(3, 2), t.ones(3, 1))")
+    assert_as_in_torch("t._weight_norm(t.arange(6.).reshape(3, 2), t.ones(1, 2), 1)")
