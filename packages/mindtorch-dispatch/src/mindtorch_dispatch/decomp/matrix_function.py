@@ -42,6 +42,11 @@ def matrix_power(self: Tensor, n: int) -> Any:
 def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
     """Gradient of `trace`."""
     check(len(sizes) == 2, lambda: "expected matrix input")
+    ndim = len(grad.shape)
+    check(
+        ndim == 0,
+        lambda: f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {ndim} dimension(s).",
+    )
     return aten.mul(grad, aten.eye(*sizes, dtype=grad.dtype, device=grad.device))
 
 

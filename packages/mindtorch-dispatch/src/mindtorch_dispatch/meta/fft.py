@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mindtorch_storage.spec import Spec
 
-from .checks import check, wrap_dim
+from .checks import check, shape_text, wrap_dim
 from .rule import MetaRule, Outputs
 
 _PRECISIONS = ("float32", "float64", "complex64", "complex128")
@@ -30,7 +30,16 @@ def transformed(self: Spec, shape: Sequence[int], dims: Sequence[int]) -> tuple[
 
 def _wrapped(self: Spec, dims: Sequence[int]) -> tuple[int, ...]:
     check(self.dtype.name in _PRECISIONS, lambda: f"MKL FFT doesn't support tensors of type: {self.dtype.scalar_name}")
-    return tuple(wrap_dim(dim, self.ndim) for dim in dims)
+    wrapped = tuple(wrap_dim(dim, self.ndim) for dim in dims)
+    signal = [-1, *(self.shape[dim] for dim in by_stride(self, sorted(wrapped)))]
+    check(
+        0 not in signal,
+        lambda: (
+            f"cannot reshape tensor of 0 elements into shape {shape_text(signal)} because the unspecified dimension size "
+            "-1 can be any value and is ambiguous"
+        ),
+    )
+    return wrapped
 
 
 def _c2c(self: Spec, dim: Sequence[int], normalization: int, forward: bool) -> Outputs:

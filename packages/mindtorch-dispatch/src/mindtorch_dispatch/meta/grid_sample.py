@@ -109,5 +109,13 @@ def affine_grid(theta: Spec, size: Sequence[int], align_corners: bool) -> Spec:
 @meta_rule()
 def affine_grid_backward(grad: Spec, size: Sequence[int], align_corners: bool) -> Spec:
     """`affine_grid_generator_backward`."""
+    check(len(size) in (4, 5), lambda: "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
+    expected = (size[0], *size[2:], len(size) - 2)
+    check(
+        grad.shape == expected,
+        lambda: (
+            f"expected the gradient of a grid to have size {shape_text(expected)}, but got {shape_text(grad.shape)}"
+        ),
+    )
     dims = len(size) - 2
     return Spec.of(grad.dtype, grad.device, (size[0], dims, dims + 1), (dims * (dims + 1), 1, dims))

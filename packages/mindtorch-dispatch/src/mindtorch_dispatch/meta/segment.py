@@ -14,6 +14,13 @@ from .support import BOOL_NAMES, COMPLEX, FLOATS, INTEGERS, refuse
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "amax", "amin")
 
 
+def _check_reduction(reduce: str) -> None:
+    check(
+        reduce in _REDUCTIONS,
+        lambda: f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}",
+    )
+
+
 def _segment_reduce(
     data: Spec,
     reduce: str,
@@ -30,10 +37,7 @@ def _segment_reduce(
         lengths is not None or offsets is not None,
         lambda: "segment_reduce(): Either lengths or offsets must be defined.",
     )
-    check(
-        reduce in _REDUCTIONS,
-        lambda: f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}",
-    )
+    _check_reduction(reduce)
     runs: Any = lengths if lengths is not None else offsets
     name = "lengths" if lengths is not None else "offsets"
     check(
@@ -54,6 +58,7 @@ segment_reduce = MetaRule(_segment_reduce, out=True)
 
 def _segment_reduce_backward(grad: Spec, output: Spec, data: Spec, reduce: str, *rest: Any) -> Outputs:
     lengths, offsets, axis, initial = rest
+    _check_reduction(reduce)
     values = (grad, output, data, reduce.removeprefix("a"), lengths, offsets, wrap_dim(axis, data.ndim), initial)
     return Outputs(Spec.of(data.dtype, data.device, data.shape), values=values)
 
