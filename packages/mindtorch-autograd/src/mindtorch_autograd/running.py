@@ -44,6 +44,12 @@ def current_graph_task_id() -> int:
     return -1 if task is None else task.number
 
 
+def is_checkpoint_valid() -> bool:
+    """Return whether the running backward pass computes all gradients, not just those of chosen inputs."""
+    task = current_task()
+    return task is None or (task.needed is None and not task.captures)
+
+
 def current_node() -> Node | None:
     """Return the node that the running backward pass evaluates, None outside of one."""
     task = current_task()

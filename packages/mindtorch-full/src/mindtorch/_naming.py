@@ -17,6 +17,7 @@ from ._homes import reduce_ex
 
 _TABLE = "mindtorch._absence"
 _absence = LazyModule(_TABLE, "only names that are not there need its table")
+_bound = LazyModule("mindtorch._bound_submodules", "only names that are not there need its table")
 
 _OURS = "mindtorch"
 _THEIRS = "torch"
@@ -53,7 +54,7 @@ def adopt(namespace: dict[str, Any], shown: str | None = None) -> None:
 
 
 def missing_attribute(module_name: str, own: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
-    """Return a module's ``__getattr__``: what ``own`` finds, else what stands for a name that is not offered.
+    """Return a module's ``__getattr__``: what ``own`` finds, else a submodule, or what stands for a name that is not offered.
 
     A name that torch lacks too is reported under the module name that users know.
     """
@@ -81,17 +82,20 @@ def names_of(module_name: str, *known: Iterable[str]) -> list[str]:
     """
     package = module_name + "."
     submodules = {name for full in REASONS if full.startswith(package) and "." not in (name := full[len(package) :])}
-    return sorted(submodules.union(_absence.names(torch_name(module_name)), *known))
+    shown = torch_name(module_name)
+    return sorted(submodules.union(_absence.names(shown), _bound.names(shown), *known))
 
 
 def absent(shown: str, name: str) -> Any:
-    """Return what stands for a name that torch has and this library does not offer, None for every other name.
+    """Return what stands for a name that torch has and this library does not offer or a submodule that torch has bound.
 
-    Names with two underscores are asked for by the import system, of every module.
+    Of every other name it is None. Names with two underscores are asked for by the import system, of every module.
     """
     if name.startswith("__"):
         return None
-    found = _absence.placeholder(shown, name)
+    found = _bound.submodule(shown, name)
+    if found is None:
+        found = _absence.placeholder(shown, name)
     if found is not None:
         vars(sys.modules[_OURS + shown[len(_THEIRS) :]])[name] = found
     return found

@@ -150,11 +150,7 @@ class _ImperativeEngine:
     """The engine as other libraries reach it, `Variable._execution_engine`."""
 
     queue_callback = staticmethod(running.queue_callback)
-
-    @staticmethod
-    def is_checkpoint_valid() -> bool:
-        """Return True: recomputation is possible whatever backward was asked for."""
-        return True
+    is_checkpoint_valid = staticmethod(running.is_checkpoint_valid)
 
     @staticmethod
     def run_backward(

@@ -13,6 +13,7 @@ from mindtorch_autograd.mode import (
 from mindtorch_autograd.mode import (
     preserved_version_counter as _unsafe_preserve_version_counter,  # noqa: F401 (a name of torch)
 )
+from mindtorch_autograd.running import is_checkpoint_valid as _is_checkpoint_valid  # noqa: F401 (a name of torch)
 
 from .._C import _is_multithreading_enabled as is_multithreading_enabled  # noqa: F401 (a name of torch)
 from .._C import _is_view_replay_enabled as is_view_replay_enabled  # noqa: F401 (a name of torch)

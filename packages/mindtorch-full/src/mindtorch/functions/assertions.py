@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import mindtorch
-from mindtorch_storage.storage.elements import c_name
+from mindtorch_dispatch.decomp import assertions as composed
 from mindtorch_storage.strides import has_internal_overlap, is_non_overlapping_and_dense
 
 from .._overridable import as_given, make_overridable
@@ -21,35 +21,14 @@ __all__ = [
 
 def _assert_async(input: Any, assert_msg: str | None = None) -> None:
     """Raise RuntimeError where the one element is zero. Devices wait here for the answer."""
-    if input.numel() == 0:
-        raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
-    if input.numel() > 1:
-        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
-    if not input.item():
-        raise RuntimeError(
-            "Expected Tensor with single nonzero value, but got zero" if assert_msg is None else assert_msg
-        )
+    composed.assert_nonzero(input, assert_msg)
 
 
 def _assert_tensor_metadata(
     a: Any, size: Any = None, stride: Any = None, dtype: Any = None, *, device: Any = None, layout: Any = None
 ) -> None:
     """Raise RuntimeError where a tensor has another geometry, dtype, device or layout than those that are given."""
-    strides = [0] * a.dim() if a.layout is not mindtorch.strided else a.stride()
-    for name, wanted, found in (("sizes", size, a.shape), ("strides", stride, strides)):
-        if wanted is not None and list(wanted) != list(found):
-            raise RuntimeError(f"Tensor {name} mismatch! Expected: {list(wanted)}, Got: {list(found)}")
-    if dtype is not None and a.dtype is not dtype:
-        raise RuntimeError(f"Tensor dtype mismatch! Expected: {dtype.scalar_name}, Got: {c_name(a.dtype)}")
-    if device is not None and a.device != mindtorch.device(device):
-        raise RuntimeError(f"Tensor device mismatch! Expected: {device}, Got: {a.device}")
-    if layout is not None and a.layout is not layout:
-        raise RuntimeError(f"Tensor layout mismatch! Expected: {_layout_name(layout)}, Got: {_layout_name(a.layout)}")
-
-
-def _layout_name(layout: Any) -> str:
-    name = str(layout).removeprefix("torch.").removesuffix("_coo")
-    return "".join(part.capitalize() for part in name.split("_"))
+    composed.assert_tensor_metadata(a, size, stride, dtype, device, layout)
 
 
 def _debug_has_internal_overlap(input: Any) -> int:

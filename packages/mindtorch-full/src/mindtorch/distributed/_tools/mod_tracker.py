@@ -14,7 +14,7 @@ from mindtorch.autograd.graph import register_multi_grad_hook
 from mindtorch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from mindtorch.tensor.tensor import Tensor
 from mindtorch.utils._pytree import tree_flatten
-from mindtorch.utils.checkpoint._graph_task import current_graph_task_id
+from mindtorch_autograd.running import current_graph_task_id
 
 __all__ = ["ModTracker"]
 

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import mindtorch as torch
 from mindtorch.autograd import Function
 from mindtorch.autograd.graph import saved_tensors_hooks
+from mindtorch_autograd.running import current_graph_task_id
 
-from ._graph_task import current_graph_task_id
 from ._texts import HINT
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch.autograd import Function
+from mindtorch_autograd.running import is_checkpoint_valid
 
-from ._graph_task import is_checkpoint_valid
 from ._replay import Surroundings
 
 
