@@ -26,7 +26,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted(ROOT.glob("packages/*/src"))
 HEAD = '"""Made by tools/stubs.py from the op table."""\n\n# mypy: ignore-errors\n\n'
-NAMESPACES = ("linalg", "special", "fft")
+NAMESPACES = {"linalg": "linalg", "special": "special", "fft": "fft", "nn_functional": "nn.functional"}
+"""Modules whose functions are bound when they are first asked for, by the names of their stubs."""
 WORDS = re.compile(
     r"\b(Any|Generator|Number|Sequence|Tensor|bool|complex|device|dtype|float|int|layout|memory_format|return_types|str|tuple)\b"
 )
@@ -140,6 +141,12 @@ def values(surface: Surface) -> dict[str, str]:
     }
 
 
+def lazy_names() -> dict[str, str]:
+    """Return the public names that `mindtorch` imports when they are first asked for, with the modules they lie in."""
+    homes = importlib.import_module("mindtorch._surface").HOMES
+    return {name: f"mindtorch.{home}" for name, home in sorted(homes.items()) if not name.startswith("_")}
+
+
 def submodules() -> list[str]:
     """Return the public submodules that `mindtorch` imports when they are first asked for."""
     names = importlib.import_module("mindtorch._surface").SUBMODULES
@@ -165,9 +172,10 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True)
     torch = surface.torch
     exported, text = functions(surface, vars(torch), torch)
-    constants, modules = values(surface), submodules()
-    exported += "".join(f'    "{name}",\n' for name in [*constants, *modules])
+    constants, modules, homes = values(surface), submodules(), lazy_names()
+    exported += "".join(f'    "{name}",\n' for name in dict.fromkeys([*constants, *modules, *homes]))
     text += "".join(f"from mindtorch import {name} as {name}\n" for name in modules)
+    text += "".join(f"from {home} import {name} as {name}\n" for name, home in homes.items())
     text += "".join(f"{name}: {kind}\n" for name, kind in constants.items())
     files = {
         "__init__": HEAD,
@@ -176,8 +184,8 @@ def write(folder: Path) -> None:
         "methods": methods(surface),
         "functions": f"{HEAD}{OPENING}{exported}]\n\n{text}",
     }
-    for name in NAMESPACES:
-        module = importlib.import_module(f"mindtorch.{name}")
+    for name, shown in NAMESPACES.items():
+        module = importlib.import_module(f"mindtorch.{shown}")
         exported, text = functions(surface, dir(module), module)
         files[name] = f"{HEAD}{OPENING}{exported}]\n\n{text}"
     for name, content in files.items():
@@ -199,6 +207,11 @@ class Net(torch.nn.Module):
         return torch.nn.functional.relu(self.layer(x)).sum(-1, keepdim=True) * 0.5
 
 
+@torch.no_grad()
+def plain(x: torch.Tensor) -> torch.Tensor:
+    return x
+
+
 net = Net().to("cpu")
 optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
 with torch.no_grad():
@@ -208,7 +221,36 @@ loss.backward()
 optimizer.step()
 print(loss.item(), a.shape[0] + a.size(1), -a, a @ b.mT, 2 ** a, a[None].mean((0, 1)), len(a), float(a.sum()))
 """
+TENSORS = """\
+torch.add(a, b) | a + b | 2 * a | a - 1 | -a | a / b | a @ b.T | a == b | a > 0 | a[0] | a[:, None] | a.T | a.mT | a.real | a.data
+a.detach() | a.clone() | a.to("cpu") | a.to(torch.float64) | a.cuda() | a.cpu() | a.float() | a.half() | a.reshape(2, 3) | a.sum()
+a.view(3, 2) | a.mean(dim=0) | a.max() | torch.max(a, b) | torch.max(a, 0).values | torch.topk(a, 2).indices | a.add_(b)
+a.requires_grad_() | torch.cat([a, b]) | torch.where(a > 0, a, b) | torch.einsum("ij,kj->ik", a, b) | torch.tensor([1.0])
+torch.zeros_like(a) | torch.arange(3) | torch.randn(2, 3) | torch.from_numpy(a.numpy()) | next(iter(a))
+torch.linalg.inv(a) | torch.fft.fft(a) | torch.special.erf(a) | net.layer.weight | torch.nn.init.xavier_uniform_(a)
+torch.nn.functional.relu(a) | torch.nn.functional.linear(a, b) | torch.nn.functional.conv2d(a, b)
+torch.nn.functional.softmax(a, dim=-1) | torch.nn.functional.scaled_dot_product_attention(a, b, b)
+torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+torch.distributions.Normal(0.0, 1.0).sample() | torch.distributions.Normal(0.0, 1.0).log_prob(a) | plain(a)"""
+"""Expressions that are tensors, as mypy is to see."""
 SEEN = {
+    **dict.fromkeys(TENSORS.replace("\n", " | ").split(" | "), "mindtorch.tensor.tensor.Tensor"),
+    "a.grad": "mindtorch.tensor.tensor.Tensor | None",
+    "a.shape": "mindtorch_storage.size.Size",
+    "a.shape[0]": "int",
+    "a.size()": "mindtorch_storage.size.Size",
+    "a.size(0)": "int",
+    "a.split(1)": "tuple[mindtorch.tensor.tensor.Tensor, ...]",
+    "a.item()": "int | float",
+    "torch.manual_seed(0)": "mindtorch_cpu.generator.Generator",
+    "torch.no_grad()": "mindtorch_autograd.mode.no_grad",
+    "torch.save(a, 'file')": "None",
+    "torch.autocast('cpu')": "mindtorch.amp.autocast_mode.autocast",
+    "net.train()": "program.Net",
+    "net.to('cpu').eval()": "program.Net",
+    "torch.nn.Sequential(net)[0]": "mindtorch.nn.modules.module.Module",
+    "torch.nn.ModuleList([net])[:1]": "mindtorch.nn.modules.container.ModuleList",
+    "a.register_hook(print)": "mindtorch_autograd.hooks.RemovableHandle",
     "torch.add(a, b)": "mindtorch.tensor.tensor.Tensor",
     "torch.add(a, 2.5, alpha=2)": "mindtorch.tensor.tensor.Tensor",
     "a": "mindtorch.tensor.tensor.Tensor",

@@ -7,7 +7,7 @@ import inspect
 import threading
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast, overload
 
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.typing import Tensor
@@ -58,17 +58,17 @@ class ModeContext:
         """Return a fresh context of the same settings, for one use."""
         return type(self)()
 
-    def __call__(self, fn: F) -> F:
-        """Decorate `fn` so that each call (each step, for generators) runs under this mode."""
-        if inspect.isclass(fn):
+    def __call__(self, orig_func: F) -> F:
+        """Decorate `orig_func` so that each call (each step, for generators) runs under this mode."""
+        if inspect.isclass(orig_func):
             warnings.warn(_CLASS_TEXT, FutureWarning, stacklevel=2)
-        if inspect.isgeneratorfunction(fn):
-            return cast(F, _decorated_generator(self, fn))
+        if inspect.isgeneratorfunction(orig_func):
+            return cast(F, _decorated_generator(self, orig_func))
 
-        @functools.wraps(fn)
+        @functools.wraps(orig_func)
         def wrapped(*args: object, **kwargs: object) -> Any:
             with self.clone():
-                return fn(*args, **kwargs)
+                return orig_func(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]
 
@@ -104,10 +104,14 @@ def _decorated_generator(context: ModeContext, fn: Callable[..., Any]) -> Any:
 class NoParamContext(ModeContext):
     """A mode switch without settings: usable bare as decorator, `@no_grad`, as well as called."""
 
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
+    @overload
+    def __new__(cls, orig_func: Callable[..., Any]) -> Any: ...
     def __new__(cls, orig_func: object = None) -> Any:
         if orig_func is None:
             return object.__new__(cls)
-        return cls()(orig_func)
+        return cls()(cast(Callable[..., Any], orig_func))
 
     def __exit__(self, *exc_info: object) -> None:
         state.mode = state.mode.with_grad(self.prev)  # type: ignore[attr-defined]
@@ -189,10 +193,10 @@ class enforce_grad_layout_policy(ModeContext):
         set_layout_policy(enable)
         self.mode = enable
 
-    def __call__(self, fn: F) -> F:
-        """Decorate `fn`; the switch made by the constructor is taken back."""
+    def __call__(self, orig_func: F) -> F:
+        """Decorate `orig_func`; the switch made by the constructor is taken back."""
         layout_policy.enforced = self.prev
-        return super().__call__(fn)
+        return super().__call__(orig_func)
 
     def __enter__(self) -> None:
         layout_policy.enforced = self.mode
@@ -267,10 +271,10 @@ class set_grad_enabled(ModeContext):
         self.prev = before.grad
         state.mode = before.with_grad(mode)
 
-    def __call__(self, fn: F) -> F:
-        """Decorate `fn`; the switch made by the constructor is taken back."""
+    def __call__(self, orig_func: F) -> F:
+        """Decorate `orig_func`; the switch made by the constructor is taken back."""
         state.mode = state.mode.with_grad(self.prev)
-        return super().__call__(fn)
+        return super().__call__(orig_func)
 
     def __enter__(self) -> None:
         state.mode = state.mode.with_grad(self.mode)

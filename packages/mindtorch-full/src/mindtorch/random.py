@@ -89,7 +89,7 @@ def set_rng_state(new_state: Any) -> None:
     default_generator.set_state(new_state)
 
 
-def get_rng_state() -> Any:
+def get_rng_state() -> torch.Tensor:
     """Return the state of the CPU's default generator as a byte tensor.
 
     >>> state = torch.get_rng_state()

@@ -85,3 +85,43 @@ def test_what_is_asked_of_operators() -> None:
                 call(library)
             errors.append(str(error.value))
         assert errors[0] == errors[1]
+
+
+def second_kernels(library: Any) -> list[str]:
+    """Return what is said of a second kernel of Python's for the same operator and key, with and without leave."""
+    said = []
+    with library.library._scoped_library("mt_second", "FRAGMENT") as fragment:
+        fragment.define("f(Tensor x) -> Tensor")
+        fragment.impl("f", lambda x: x + 1, "CPU", allow_override=False)
+        fragment.impl("f", lambda x: x + 2, "CPU")
+        said.append(str(library.ops.mt_second.f(library.zeros(1))))
+        for operator in ("f", "mt_second::f", library.ops.mt_second.f.default):
+            try:
+                fragment.impl(operator, lambda x: x + 3, "CPU", allow_override=False)
+            except RuntimeError as error:
+                said.append(str(error))
+        with library.library._scoped_library("mt_second", "IMPL") as other:
+            other.impl("f", lambda x: x, "Autograd", allow_override=False)
+    with library.library._scoped_library("mt_second", "FRAGMENT") as fragment:  # what the first one gave is taken back
+        fragment.define("f(Tensor x) -> Tensor")
+        fragment.impl("f", lambda x: x + 4, "CPU", allow_override=False)
+        said.append(str(library.ops.mt_second.f(library.zeros(1))))
+    return said
+
+
+@pytest.mark.filterwarnings("ignore:.*Overriding a previously registered kernel:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*Warning only once for all operators:UserWarning")
+def test_second_kernels() -> None:
+    said = second_kernels(mindtorch)
+    assert said == second_kernels(torch)
+    assert len(said) > 2
+
+
+@pytest.mark.parametrize("name", ["is_tensor", "is_storage", "typename"])
+def test_objects_are_given_by_position(name: str) -> None:
+    texts = []
+    for library in (mindtorch, torch):
+        with pytest.raises(TypeError) as caught:
+            getattr(library, name)(obj=None)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]

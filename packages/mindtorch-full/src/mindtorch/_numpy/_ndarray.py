@@ -219,7 +219,7 @@ class ndarray:
 
     def __index__(self) -> int:
         try:
-            return operator.index(self.tensor.item())
+            return operator.index(self.tensor.item())  # type: ignore[arg-type]  # TypeError for others
         except (RuntimeError, TypeError) as error:
             raise TypeError("only integer scalar arrays can be converted to a scalar index") from error
 

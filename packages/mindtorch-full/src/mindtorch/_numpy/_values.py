@@ -32,7 +32,7 @@ def _equal(a: Tensor, b: Tensor, equal_nan: bool = False) -> bool:
     same = a == b
     if equal_nan:
         same = same | (mindtorch.isnan(a) & mindtorch.isnan(b))
-    return same.all().item()
+    return bool(same.all())
 
 
 @takes("a1 a2")
@@ -259,7 +259,7 @@ def _slopes(f: Tensor, step: Any, edge_order: int) -> Any:
     return mindtorch.cat([start.unsqueeze(-1), inside, end.unsqueeze(-1)], -1).to(f.dtype)
 
 
-def _slope_at_edge(values: Tensor, steps: tuple[Any, Any], order: int) -> Any:
+def _slope_at_edge(values: tuple[Tensor, ...], steps: tuple[Any, Any], order: int) -> Any:
     near, far = steps
     if order == 1:
         return (values[1] - values[0]) / near

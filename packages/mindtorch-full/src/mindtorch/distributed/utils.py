@@ -36,10 +36,10 @@ def _verify_param_shape_across_processes(process_group: Any, tensors: list[Any],
     dist.broadcast(theirs, group=process_group, group_src=0)
     expected, start = theirs.tolist(), 0
     for index, (tensor, dim) in enumerate(zip(tensors, shared.tolist(), strict=True)):
-        shape, stride = expected[start : start + dim], expected[start + dim : start + 2 * dim]
+        lengths, strides = expected[start : start + dim], expected[start + dim : start + 2 * dim]
         start += 2 * dim
-        for kind, own, other in (("sizes", tensor.shape, shape), ("strides", tensor.stride(), stride)):
-            if list(own) != other:
+        for kind, own, wanted in (("sizes", tensor.shape, lengths), ("strides", tensor.stride(), strides)):
+            if list(own) != wanted:
                 raise RuntimeError(
                     f"[{rank}]: params[{index}] in this process with {kind} "
                     f"{list(own)} appears not to match {kind} of the same param in process 0."

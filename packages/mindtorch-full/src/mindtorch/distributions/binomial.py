@@ -44,27 +44,27 @@ class Binomial(ProbsOrLogits, Distribution):
         return constraints.integer_interval(0, self.total_count)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return self.total_count * self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value."""
         return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             return torch.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the probability."""
         if self._validate_args:
             self._validate_sample(value)
@@ -79,7 +79,7 @@ class Binomial(ProbsOrLogits, Distribution):
         )
         return value * self.logits - k_factorial - rest_factorial - normalizer
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy, where all members have the same number of trials."""
         total_count = int(self.total_count.max())
         if not self.total_count.min() == total_count:
@@ -87,7 +87,7 @@ class Binomial(ProbsOrLogits, Distribution):
         log_prob = self.log_prob(self.enumerate_support(False))
         return -(torch.exp(log_prob) * log_prob).sum(0)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> torch.Tensor:
         """All counts, where all members have the same number of trials."""
         total_count = int(self.total_count.max())
         if not self.total_count.min() == total_count:

@@ -47,21 +47,21 @@ class Categorical(ProbsOrLogits, Distribution):
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """Categories have none."""
         return torch.full(self._extended_shape(), nan, dtype=self.probs.dtype, device=self.probs.device)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely category."""
         return self.probs.argmax(dim=-1)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """Categories have none."""
         return torch.full(self._extended_shape(), nan, dtype=self.probs.dtype, device=self.probs.device)
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         if not isinstance(sample_shape, torch.Size):
             sample_shape = torch.Size(sample_shape)
@@ -69,7 +69,7 @@ class Categorical(ProbsOrLogits, Distribution):
         samples = torch.multinomial(probs, sample_shape.numel(), True).T
         return samples.reshape(self._extended_shape(sample_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the probability."""
         if self._validate_args:
             self._validate_sample(value)
@@ -77,13 +77,13 @@ class Categorical(ProbsOrLogits, Distribution):
         value, log_pmf = torch.broadcast_tensors(value, self.logits)
         return log_pmf.gather(-1, value[..., :1]).squeeze(-1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         # A probability of zero counts nothing; clamped, its infinite logarithm does not spoil the product.
         logits = torch.clamp(self.logits, min=torch.finfo(self.logits.dtype).min)
         return -(logits * self.probs).sum(-1)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> torch.Tensor:
         """The numbers of the categories."""
         values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device)
         values = values.view((-1,) + (1,) * len(self._batch_shape))

@@ -67,7 +67,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         return torch.where(self._outside_unstable_region(), log_norm, taylor)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         cut = self._cut_probs()
         mus = cut / (2.0 * cut - 1.0) + 1.0 / (torch.log1p(-cut) - torch.log(cut))
@@ -76,12 +76,12 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         return torch.where(self._outside_unstable_region(), mus, taylor)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> torch.Tensor:
         """The standard deviation."""
         return torch.sqrt(self.variance)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         cut = self._cut_probs()
         variances = cut * (cut - 1.0) / torch.pow(1.0 - 2.0 * cut, 2) + 1.0 / torch.pow(
@@ -91,26 +91,26 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         taylor = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
         return torch.where(self._outside_unstable_region(), variances, taylor)
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         shape = self._extended_shape(sample_shape)
         u = torch.rand(shape, dtype=self.probs.dtype, device=self.probs.device)
         with torch.no_grad():
             return self.icdf(u)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         return self.icdf(torch.rand(shape, dtype=self.probs.dtype, device=self.probs.device))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
         return F.binary_cross_entropy_with_logits(logits, value, reduction="none").neg() + self._cont_bern_log_norm()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> torch.Tensor:
         """The probability of a sample at most this large."""
         if self._validate_args:
             self._validate_sample(value)
@@ -121,7 +121,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         above = torch.ge(value, 1.0)
         return torch.where(below, torch.zeros_like(value), torch.where(above, torch.ones_like(value), unbounded))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> torch.Tensor:
         """The value below which a sample lies with this probability."""
         cut = self._cut_probs()
         return torch.where(
@@ -130,7 +130,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
             value,
         )
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         log_probs0 = torch.log1p(-self.probs)
         log_probs1 = torch.log(self.probs)

@@ -110,60 +110,60 @@ class Distribution:
         raise NotImplementedError
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         raise NotImplementedError
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value."""
         raise NotImplementedError(f"{self.__class__} does not implement mode")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         raise NotImplementedError
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> torch.Tensor:
         """The standard deviation."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         with torch.no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients of the parameters flow through."""
         raise NotImplementedError
 
-    def sample_n(self, n: int) -> Any:
+    def sample_n(self, n: int) -> torch.Tensor:
         """Draw ``n`` samples; the older form."""
         warnings.warn("sample_n(n) will be deprecated. Use .sample((n,)) instead", UserWarning, stacklevel=2)
         return self.sample(torch.Size((n,)))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density or probability of each value."""
         raise NotImplementedError
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> torch.Tensor:
         """The probability of a sample at most this large."""
         raise NotImplementedError
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> torch.Tensor:
         """The value below which a sample lies with this probability."""
         raise NotImplementedError
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> torch.Tensor:
         """All values a sample can have, along a first dimension."""
         raise NotImplementedError
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         raise NotImplementedError
 
-    def perplexity(self) -> Any:
+    def perplexity(self) -> torch.Tensor:
         """The exponential of the entropy."""
         return torch.exp(self.entropy())
 

@@ -26,7 +26,7 @@ class ExponentialFamily(Distribution):
     def _mean_carrier_measure(self) -> Any:
         raise NotImplementedError
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy, from the gradient of the log-normalizer."""
         result = -self._mean_carrier_measure
         params = [p.detach().requires_grad_() for p in self._natural_params]

@@ -29,47 +29,47 @@ class Exponential(ExponentialFamily):
         super().__init__(batch_of(self.rate, given=(rate,)), validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return self.rate.reciprocal()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """Zero."""
         return torch.zeros_like(self.rate)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> torch.Tensor:
         """The standard deviation."""
         return self.rate.reciprocal()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         return self.rate.pow(-2)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         return self.rate.new_empty(shape).exponential_() / self.rate
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
         return self.rate.log() - self.rate * value
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> torch.Tensor:
         """The probability of a sample at most this large."""
         if self._validate_args:
             self._validate_sample(value)
         return 1 - torch.exp(-self.rate * value)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> torch.Tensor:
         """The value below which a sample lies with this probability."""
         return -torch.log1p(-value) / self.rate
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         return 1.0 - torch.log(self.rate)
 

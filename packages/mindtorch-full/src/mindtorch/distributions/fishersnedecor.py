@@ -40,27 +40,27 @@ class FisherSnedecor(Distribution):
         return new
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean, where there is one."""
         df2 = self.df2.clone(memory_format=torch.contiguous_format)
         df2[df2 <= 2] = nan
         return df2 / (df2 - 2)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value, where there is one."""
         mode = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
         mode[self.df1 <= 2] = nan
         return mode
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance, where there is one."""
         df2 = self.df2.clone(memory_format=torch.contiguous_format)
         df2[df2 <= 4] = nan
         return 2 * df2.pow(2) * (self.df1 + df2 - 2) / (self.df1 * (df2 - 2).pow(2) * (df2 - 4))
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         numerator = self._gamma1.rsample(sample_shape).view(shape)
@@ -71,7 +71,7 @@ class FisherSnedecor(Distribution):
         ratio.clamp_(min=tiny)
         return ratio
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)

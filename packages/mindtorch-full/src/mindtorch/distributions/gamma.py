@@ -36,21 +36,21 @@ class Gamma(ExponentialFamily):
         super().__init__(batch_of(self.concentration, given=(concentration, rate)), validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return self.concentration / self.rate
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value."""
         return ((self.concentration - 1) / self.rate).clamp(min=0)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         return self.concentration / self.rate.pow(2)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         value = _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
@@ -58,7 +58,7 @@ class Gamma(ExponentialFamily):
         value.detach().clamp_(min=torch.finfo(value.dtype).tiny)
         return value
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         value = torch.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
         if self._validate_args:
@@ -70,7 +70,7 @@ class Gamma(ExponentialFamily):
             - torch.lgamma(self.concentration)
         )
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         return (
             self.concentration
@@ -86,7 +86,7 @@ class Gamma(ExponentialFamily):
     def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
         return torch.lgamma(x + 1) + (x + 1) * torch.log(-y.reciprocal())
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> torch.Tensor:
         """The probability of a sample at most this large."""
         if self._validate_args:
             self._validate_sample(value)

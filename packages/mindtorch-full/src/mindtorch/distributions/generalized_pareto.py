@@ -33,7 +33,7 @@ class GeneralizedPareto(Distribution):
         numbers = isinstance(loc, Number) and isinstance(scale, Number) and isinstance(concentration, Number)
         super().__init__(torch.Size() if numbers else self.loc.size(), validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         return self.icdf(torch.rand(shape, dtype=self.loc.dtype, device=self.loc.device))
@@ -46,7 +46,7 @@ class GeneralizedPareto(Distribution):
         """The concentration, with ones where it is zero and another formula holds."""
         return torch.where(self._near_zero, torch.ones_like(self.concentration), self.concentration)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
@@ -67,11 +67,11 @@ class GeneralizedPareto(Distribution):
         """The logarithm of the probability of a sample at most this large."""
         return torch.log1p(-torch.exp(self.log_survival_function(value)))
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> torch.Tensor:
         """The probability of a sample at most this large."""
         return torch.exp(self.log_cdf(value))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> torch.Tensor:
         """The value below which a sample lies with this probability."""
         concentration = self._safe_concentration()
         logu = torch.log1p(-value)
@@ -82,7 +82,7 @@ class GeneralizedPareto(Distribution):
         return (x - self.loc) / self.scale
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean, where it is finite."""
         concentration = self.concentration
         valid = concentration < 1
@@ -90,7 +90,7 @@ class GeneralizedPareto(Distribution):
         return torch.where(valid, self.loc + self.scale / (1 - safe), torch.full_like(concentration, inf))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance, where it is finite."""
         concentration = self.concentration
         valid = concentration < 0.5
@@ -98,12 +98,12 @@ class GeneralizedPareto(Distribution):
         result = self.scale**2 / ((1 - safe) ** 2 * (1 - 2 * safe))
         return torch.where(valid, result, torch.full_like(concentration, inf))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         return (torch.log(self.scale) + self.concentration + 1).expand(self._batch_shape)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The threshold."""
         return self.loc
 

@@ -38,28 +38,28 @@ class Geometric(ProbsOrLogits, Distribution):
                 )
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return 1.0 / self.probs - 1.0
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """Zero."""
         return torch.zeros_like(self.probs)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         return (1.0 / self.probs - 1.0) / self.probs
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             u = self.probs.new_empty(shape).uniform_(torch.finfo(self.probs.dtype).tiny, 1)
             return (u.log() / (-self.probs).log1p()).floor()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the probability."""
         if self._validate_args:
             self._validate_sample(value)
@@ -69,7 +69,7 @@ class Geometric(ProbsOrLogits, Distribution):
         probs[(probs == 1) & (value == 0)] = 0
         return value * (-probs).log1p() + self.probs.log()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         return (
             torch.nn.functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs

@@ -47,7 +47,7 @@ class Gumbel(TransformedDistribution):
         new.scale = self.scale.expand(batch_shape)
         return super().expand(batch_shape, _instance=new)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density, in a form without the steps between."""
         if self._validate_args:
             self._validate_sample(value)
@@ -55,26 +55,26 @@ class Gumbel(TransformedDistribution):
         return (y - y.exp()) - self.scale.log()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return self.loc + self.scale * euler_constant
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value."""
         return self.loc
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> torch.Tensor:
         """The standard deviation."""
         return (math.pi / math.sqrt(6)) * self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         return self.stddev.pow(2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         return self.scale.log() + (1 + euler_constant)
 

@@ -26,16 +26,16 @@ class HalfCauchy(Folded):
         return super().expand(batch_shape, _instance=self._get_checked_instance(HalfCauchy, _instance))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """It is infinite."""
         return torch.full(self._extended_shape(), math.inf, dtype=self.scale.dtype, device=self.scale.device)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """It is infinite."""
         return self.base_dist.variance
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)

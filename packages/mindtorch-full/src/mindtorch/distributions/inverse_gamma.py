@@ -46,23 +46,23 @@ class InverseGamma(TransformedDistribution):
         return self.base_dist.rate
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean; infinite for heavy tails."""
         result = self.rate / (self.concentration - 1)
         return torch.where(self.concentration > 1, result, math.inf)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value."""
         return self.rate / (self.concentration + 1)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance; infinite for heavy tails."""
         result = self.rate.square() / ((self.concentration - 1).square() * (self.concentration - 2))
         return torch.where(self.concentration > 2, result, math.inf)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         return (
             self.concentration

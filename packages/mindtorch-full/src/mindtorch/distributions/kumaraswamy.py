@@ -56,12 +56,12 @@ class Kumaraswamy(TransformedDistribution):
         return super().expand(batch_shape, _instance=new)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return _moments(self.concentration1, self.concentration0, 1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value, where there is one."""
         log_mode = (
             self.concentration0.reciprocal() * (-self.concentration0).log1p()
@@ -71,11 +71,11 @@ class Kumaraswamy(TransformedDistribution):
         return log_mode.exp()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         return _moments(self.concentration1, self.concentration0, 2) - torch.pow(self.mean, 2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         t1 = 1 - self.concentration1.reciprocal()
         t0 = 1 - self.concentration0.reciprocal()

@@ -46,7 +46,7 @@ class LKJCholesky(Distribution):
         new._validate_args = self._validate_args
         return new
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         y = self._beta.sample(sample_shape).unsqueeze(-1)
         normal = torch.randn(self._extended_shape(sample_shape), dtype=y.dtype, device=y.device).tril(-1)
@@ -58,7 +58,7 @@ class LKJCholesky(Distribution):
         w += torch.diag_embed(diagonal)
         return w
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)

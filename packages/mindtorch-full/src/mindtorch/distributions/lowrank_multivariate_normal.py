@@ -75,7 +75,7 @@ class LowRankMultivariateNormal(Located, Distribution):
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
 
     @lazy_property
-    def variance(self) -> Any:  # type: ignore[override]
+    def variance(self) -> torch.Tensor:  # type: ignore[override]
         """The variance of each entry."""
         variance = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
         return variance.expand(self._batch_shape + self._event_shape)
@@ -106,7 +106,7 @@ class LowRankMultivariateNormal(Located, Distribution):
         a = torch.linalg.solve_triangular(self._capacitance_tril, weighted, upper=False)
         return self._broadcast(torch.diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - a.mT @ a)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         factor_shape = shape[:-1] + self.cov_factor.shape[-1:]
@@ -118,7 +118,7 @@ class LowRankMultivariateNormal(Located, Distribution):
             + self._unbroadcasted_cov_diag.sqrt() * eps_diag
         )
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
@@ -132,7 +132,7 @@ class LowRankMultivariateNormal(Located, Distribution):
             self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag, self._capacitance_tril
         )
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         entropy = 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det())
         return entropy if len(self._batch_shape) == 0 else entropy.expand(self._batch_shape)

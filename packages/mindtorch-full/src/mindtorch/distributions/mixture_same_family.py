@@ -84,13 +84,13 @@ class MixtureSameFamily(Distribution):
         return self._component_distribution
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         probs = self._pad_mixture_dimensions(self.mixture_distribution.probs)
         return torch.sum(probs * self.component_distribution.mean, dim=-1 - self._event_ndims)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The mean of the variances and the variance of the means."""
         dim = -1 - self._event_ndims
         probs = self._pad_mixture_dimensions(self.mixture_distribution.probs)
@@ -100,12 +100,12 @@ class MixtureSameFamily(Distribution):
         )
         return mean_of_variances + variance_of_means
 
-    def cdf(self, x: Any) -> Any:
+    def cdf(self, x: Any) -> torch.Tensor:
         """The probability of a sample at most this large."""
         x = self._pad(x)
         return torch.sum(self.component_distribution.cdf(x) * self.mixture_distribution.probs, dim=-1)
 
-    def log_prob(self, x: Any) -> Any:
+    def log_prob(self, x: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(x)
@@ -113,7 +113,7 @@ class MixtureSameFamily(Distribution):
         log_mixture = torch.log_softmax(self.mixture_distribution.logits, dim=-1)
         return torch.logsumexp(self.component_distribution.log_prob(x) + log_mixture, dim=-1)
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         with torch.no_grad():
             sample_len = len(sample_shape)

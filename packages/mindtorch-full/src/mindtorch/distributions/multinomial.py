@@ -51,16 +51,16 @@ class Multinomial(OfCategorical, Distribution):
         return constraints.multinomial(self.total_count)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return self.probs * self.total_count
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance of each count."""
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         sample_shape = torch.Size(sample_shape)
         samples = self._categorical.sample(torch.Size((self.total_count,)) + sample_shape)
@@ -72,7 +72,7 @@ class Multinomial(OfCategorical, Distribution):
         counts.scatter_add_(-1, samples, torch.ones_like(samples))
         return counts.type_as(self.probs)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         n = torch.tensor(self.total_count)
         entropy = n * self._categorical.entropy() - torch.lgamma(n + 1)
@@ -80,7 +80,7 @@ class Multinomial(OfCategorical, Distribution):
         probs = torch.exp(self._binomial.log_prob(support))
         return entropy + (probs * torch.lgamma(support + 1)).sum([0, -1])
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the probability."""
         if self._validate_args:
             self._validate_sample(value)

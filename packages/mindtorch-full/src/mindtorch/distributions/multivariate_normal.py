@@ -105,18 +105,18 @@ class MultivariateNormal(Located, Distribution):
         return self._broadcast(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance of each entry."""
         variance = self._unbroadcasted_scale_tril.pow(2).sum(-1)
         return variance.expand(self._batch_shape + self._event_shape)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         eps = _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, eps)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
@@ -124,7 +124,7 @@ class MultivariateNormal(Located, Distribution):
         half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - half_log_det
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         entropy = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det

@@ -41,38 +41,38 @@ class OneHotCategorical(OfCategorical, Distribution):
         return self._categorical._param
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return self._categorical.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value."""
         mode = self._categorical.probs.argmax(dim=-1)
         return torch.nn.functional.one_hot(mode, num_classes=self._categorical.probs.shape[-1]).to(self.probs)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance of each entry."""
         return self._categorical.probs * (1 - self._categorical.probs)
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         sample_shape = torch.Size(sample_shape)
         indices = self._categorical.sample(sample_shape)
         return torch.nn.functional.one_hot(indices, self._categorical._num_events).to(self._categorical.probs)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the probability."""
         if self._validate_args:
             self._validate_sample(value)
         return self._categorical.log_prob(value.max(-1)[1])
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         return self._categorical.entropy()
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> torch.Tensor:
         """All one-hot vectors."""
         n = self.event_shape[0]
         values = torch.eye(n, dtype=self._param.dtype, device=self._param.device)
@@ -85,7 +85,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow around."""
         samples = self.sample(sample_shape)
         probs = self._categorical.probs

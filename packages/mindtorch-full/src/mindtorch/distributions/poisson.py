@@ -27,27 +27,27 @@ class Poisson(ExponentialFamily):
         super().__init__(batch_of(self.rate, given=(rate,)), validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return self.rate
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value."""
         return self.rate.floor()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         return self.rate
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             return torch.poisson(self.rate.expand(shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the probability."""
         if self._validate_args:
             self._validate_sample(value)

@@ -31,14 +31,14 @@ class LogitRelaxedBernoulli(ProbsOrLogits, Distribution):
         self.temperature = temperature
         Distribution.__init__(self, self._store(probs, logits), validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         probs = clamp_probs(self.probs.expand(shape))
         uniforms = clamp_probs(torch.rand(shape, dtype=probs.dtype, device=probs.device))
         return (uniforms.log() - (-uniforms).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)

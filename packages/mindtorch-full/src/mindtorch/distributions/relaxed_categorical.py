@@ -43,7 +43,7 @@ class ExpRelaxedCategorical(OfCategorical, Distribution):
         new._validate_args = self._validate_args
         return new
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         uniforms = clamp_probs(torch.rand(shape, dtype=self.logits.dtype, device=self.logits.device))
@@ -51,7 +51,7 @@ class ExpRelaxedCategorical(OfCategorical, Distribution):
         scores = (self.logits + gumbels) / self.temperature
         return scores - scores.logsumexp(dim=-1, keepdim=True)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         k = self._categorical._num_events
         if self._validate_args:

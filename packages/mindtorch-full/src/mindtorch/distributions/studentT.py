@@ -45,19 +45,19 @@ class StudentT(Distribution):
         return new
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean, where there is one."""
         mean = self.loc.clone(memory_format=torch.contiguous_format)
         mean[self.df <= 1] = nan
         return mean
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value."""
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance, where there is one."""
         variance = self.df.clone(memory_format=torch.contiguous_format)
         finite = self.df > 2
@@ -66,13 +66,13 @@ class StudentT(Distribution):
         variance[self.df <= 1] = nan
         return variance
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         normal = _standard_normal(shape, dtype=self.df.dtype, device=self.df.device)
         return self.loc + self.scale * (normal * torch.rsqrt(self._chi2.rsample(sample_shape) / self.df))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
@@ -86,7 +86,7 @@ class StudentT(Distribution):
         )
         return -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - normalizer
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         log_beta = torch.lgamma(0.5 * self.df) + math.lgamma(0.5) - torch.lgamma(0.5 * (self.df + 1))
         return (

@@ -80,7 +80,7 @@ class TransformedDistribution(Distribution):
         """As the base."""
         return self.base_dist.has_rsample
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         with torch.no_grad():
             x = self.base_dist.sample(sample_shape)
@@ -88,14 +88,14 @@ class TransformedDistribution(Distribution):
                 x = transform(x)
             return x
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         x = self.base_dist.rsample(sample_shape)
         for transform in self.transforms:
             x = transform(x)
         return x
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The base's at the original value, less the change of volume."""
         if self._validate_args:
             self._validate_sample(value)
@@ -120,7 +120,7 @@ class TransformedDistribution(Distribution):
             return value
         return sign * (value - 0.5) + 0.5
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> torch.Tensor:
         """The probability of a sample at most this large."""
         for transform in self.transforms[::-1]:
             value = transform.inv(value)
@@ -128,7 +128,7 @@ class TransformedDistribution(Distribution):
             self.base_dist._validate_sample(value)
         return self._monotonize_cdf(self.base_dist.cdf(value))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> torch.Tensor:
         """The value below which a sample lies with this probability."""
         value = self.base_dist.icdf(self._monotonize_cdf(value))
         for transform in self.transforms:

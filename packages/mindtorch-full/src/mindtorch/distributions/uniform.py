@@ -31,22 +31,22 @@ class Uniform(Distribution):
         super().__init__(batch_of(self.low, given=(low, high)), validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return (self.high + self.low) / 2
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """There is none."""
         return nan * self.high
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> torch.Tensor:
         """The standard deviation."""
         return (self.high - self.low) / 12**0.5
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance."""
         return (self.high - self.low).pow(2) / 12
 
@@ -55,13 +55,13 @@ class Uniform(Distribution):
         """The interval."""
         return constraints.interval(self.low, self.high)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         rand = torch.rand(shape, dtype=self.low.dtype, device=self.low.device)
         return self.low + rand * (self.high - self.low)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density; minus infinity outside."""
         if self._validate_args:
             self._validate_sample(value)
@@ -69,17 +69,17 @@ class Uniform(Distribution):
         below = self.high.gt(value).type_as(self.low)
         return torch.log(above.mul(below)) - torch.log(self.high - self.low)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Any) -> torch.Tensor:
         """The probability of a sample at most this large."""
         if self._validate_args:
             self._validate_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Any) -> torch.Tensor:
         """The value below which a sample lies with this probability."""
         return value * (self.high - self.low) + self.low
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         return torch.log(self.high - self.low)
 

@@ -92,7 +92,7 @@ class VonMises(Located, Distribution):
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, torch.Size(), validate_args)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
@@ -116,7 +116,7 @@ class VonMises(Located, Distribution):
         exact = (1 + rho**2) / (2 * rho)
         return torch.where(kappa < 1e-5, 1 / kappa + kappa, exact)
 
-    def sample(self, sample_shape: Any = NO_SHAPE) -> Any:
+    def sample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
         """Draw samples."""
         with torch.no_grad():
             shape = self._extended_shape(sample_shape)
@@ -133,7 +133,7 @@ class VonMises(Located, Distribution):
         )
 
     @lazy_property
-    def variance(self) -> Any:  # type: ignore[override]
+    def variance(self) -> torch.Tensor:  # type: ignore[override]
         """The circular variance."""
         ratio = _log_modified_bessel_fn(self.concentration, order=1) - _log_modified_bessel_fn(
             self.concentration, order=0

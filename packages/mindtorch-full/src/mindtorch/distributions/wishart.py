@@ -131,19 +131,19 @@ class Wishart(ExponentialFamily):
         return self._broadcast(torch.cholesky_solve(identity, self._unbroadcasted_scale_tril))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> torch.Tensor:
         """The mean."""
         return self.df.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> torch.Tensor:
         """The most likely value, where there is one."""
         factor = self.df - self.covariance_matrix.shape[-1] - 1
         factor[factor <= 0] = math.nan
         return factor.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> torch.Tensor:
         """The variance of each entry."""
         scale = self.covariance_matrix
         diagonal = scale.diagonal(dim1=-2, dim2=-1)
@@ -162,7 +162,7 @@ class Wishart(ExponentialFamily):
         chol = self._unbroadcasted_scale_tril @ noise
         return chol @ chol.mT
 
-    def rsample(self, sample_shape: Any = NO_SHAPE, max_try_correction: int | None = None) -> Any:
+    def rsample(self, sample_shape: Any = NO_SHAPE, max_try_correction: int | None = None) -> torch.Tensor:
         """Draw samples that gradients flow through; singular ones are drawn again a few times."""
         tries = 10 if max_try_correction is None else max_try_correction
         sample_shape = torch.Size(sample_shape)
@@ -185,7 +185,7 @@ class Wishart(ExponentialFamily):
         batch_dims = len(self._batch_shape)
         return flags.amax(tuple(range(-batch_dims, 0))) if batch_dims else flags
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
@@ -200,7 +200,7 @@ class Wishart(ExponentialFamily):
             - solved.diagonal(dim1=-2, dim2=-1).sum(dim=-1) / 2
         )
 
-    def entropy(self) -> Any:
+    def entropy(self) -> torch.Tensor:
         """The entropy."""
         nu = self.df
         p = self._event_shape[-1]

@@ -166,7 +166,7 @@ def is_nonzero(input: Any) -> bool:
     return bool(given_tensor(input, "is_nonzero"))
 
 
-def typename(obj: Any) -> str:
+def typename(obj: Any, /) -> str:
     """Return a type's name, `torch.FloatTensor` for tensors.
 
     >>> torch.typename(torch.tensor([1.]))
@@ -358,7 +358,7 @@ def is_vulkan_available() -> bool:
     return False
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: Any, /) -> None:
     """Set the default dtype by a legacy type or its name.
 
     >>> import warnings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import mindtorch as torch
 from mindtorch_dispatch.call import aten
 
 from .._naming import adopt
@@ -15,7 +16,7 @@ _MODES = {
 }
 
 
-def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> torch.Tensor:
     """Return the p-norm distances (*, P, R) between the rows of (*, P, M) and (*, R, M).
 
     The modes choose between two ways to the Euclidean distance: a product of matrices, which is faster, where there are

@@ -60,7 +60,7 @@ def set_default_device(device: Any) -> None:
     state.mode = state.mode.replace(default_device=None if device is None else Device(device))
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: Any, /) -> bool:
     """Return whether `obj` is a tensor.
 
     >>> torch.is_tensor(torch.tensor([1]))
@@ -69,7 +69,7 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, TensorBase)
 
 
-def is_storage(obj: Any) -> bool:
+def is_storage(obj: Any, /) -> bool:
     """Return whether `obj` is a storage.
 
     >>> torch.is_storage(torch.ones(2).untyped_storage()), torch.is_storage(torch.ones(2))

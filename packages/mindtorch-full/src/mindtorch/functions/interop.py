@@ -93,7 +93,7 @@ def tensor_of_array(array: np.ndarray[Any, Any], dtype: Any, stride: tuple[int, 
     return make_tensor(mindtorch.Tensor, fresh_signature(spec), plain, storage, 0, [0])
 
 
-def from_numpy(ndarray: Any, /) -> Any:
+def from_numpy(ndarray: Any, /) -> mindtorch.Tensor:
     """A tensor over the memory of an array; writes through either are seen by both.
 
     >>> import numpy
@@ -131,7 +131,7 @@ def from_numpy(ndarray: Any, /) -> Any:
 
 
 @parsed_by("frombuffer(Any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False)")
-def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: bool) -> Any:
+def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: bool) -> mindtorch.Tensor:
     """A 1-d tensor over the memory of an object with the buffer protocol.
 
     >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
@@ -228,7 +228,7 @@ class _Capsule:
         return 1, 0
 
 
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> mindtorch.Tensor:
     """A tensor over the memory of another library's array, or of a DLPack capsule."""
     if not hasattr(ext_tensor, "__dlpack__"):
         if device is not None or copy is not None:
@@ -283,7 +283,7 @@ _ABSENT_DLPACK = {2: "CUDA", 14: "XPU"}
 
 
 @parsed_by("as_tensor(Any data, ScalarType? dtype=None, Device? device=None)", asks_modes=True)
-def as_tensor(data: Any, dtype: Any, device: Any) -> Any:
+def as_tensor(data: Any, dtype: Any, device: Any) -> mindtorch.Tensor:
     """`data` as a tensor: itself or a view of its memory when type and device allow, else a copy.
 
     >>> x = torch.ones(2)
@@ -332,7 +332,7 @@ def _aliased(obj: Any, dtype: Any, copy: bool | None) -> Any:
     "asarray(Any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool? requires_grad=None)",
     asks_modes=True,
 )
-def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Any:
+def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> mindtorch.Tensor:
     """`obj` as a tensor, sharing its memory where possible (`copy=False`: or else ValueError; `copy=True`: never).
 
     >>> torch.asarray([1, 2], dtype=torch.float32)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import mindtorch as torch
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.warn_once import warn_once
 from mindtorch_storage.dtype import bool as bool_dtype
@@ -17,7 +18,7 @@ from .._naming import adopt
 from ..tensor.construction import tensor
 
 
-def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> Any:
+def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> torch.Tensor:
     """Return `input`, resized in place to the template's shape; RuntimeError when it requires grad.
 
     >>> torch.resize_as_(torch.arange(4), torch.ones(2, 2))
@@ -41,7 +42,7 @@ def _each_tensor(tensors: tuple[Any, ...]) -> list[Any]:
     return list(tensors)
 
 
-def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+def broadcast_tensors(*tensors: Any) -> tuple[torch.Tensor, ...]:
     """Return the tensors expanded to their common shape.
 
     >>> torch.broadcast_tensors(torch.tensor([1, 2]), torch.tensor([[3], [4]]))[1]
@@ -76,7 +77,7 @@ def _check_fits(common: tuple[int, ...], shape: tuple[int, ...], index: int, giv
             )
 
 
-def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[torch.Tensor, ...]:
     """Return grids of coordinates; `indexing` is "ij" (the default) or "xy".
 
     >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")[0]
@@ -91,7 +92,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
 _INDEXING = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
 
 
-def cartesian_prod(*tensors: Any) -> Any:
+def cartesian_prod(*tensors: Any) -> torch.Tensor:
     """Return every combination of the vectors' elements, a row each.
 
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
@@ -103,7 +104,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return aten.cartesian_prod(_each_tensor(tensors))
 
 
-def block_diag(*tensors: Any) -> Any:
+def block_diag(*tensors: Any) -> torch.Tensor:
     """Return a matrix with the given ones on its diagonal.
 
     >>> torch.block_diag(torch.tensor([[1]]), torch.tensor([[2, 3]]))
@@ -113,8 +114,8 @@ def block_diag(*tensors: Any) -> Any:
     return aten.block_diag(_each_tensor(tensors))
 
 
-def _at_least(name: str, shown: str) -> Callable[..., TensorBase | tuple[TensorBase, ...]]:
-    def form(*tensors: TensorBase) -> TensorBase | tuple[TensorBase, ...]:
+def _at_least(name: str, shown: str) -> Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]:
+    def form(*tensors: TensorBase) -> torch.Tensor | tuple[torch.Tensor, ...]:
         function = getattr(aten, name)
         return function(tensors[0] if len(tensors) == 1 else list(tensors))
 
@@ -133,7 +134,7 @@ atleast_2d = _at_least("atleast_2d", "(tensor([[1]]), tensor([[[2]]]))")
 atleast_3d = _at_least("atleast_3d", "(tensor([[[1]]]), tensor([[[2]]]))")
 
 
-def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
+def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[torch.Tensor, ...]:
     """Return pieces of the given length, or of the given lengths, along `dim`.
 
     >>> torch.split(torch.tensor([1, 2, 3]), 2)
@@ -142,7 +143,7 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     return tensor.split(split_size_or_sections, dim)
 
 
-def einsum(*args: Any) -> Any:
+def einsum(*args: Any) -> torch.Tensor:
     """Return the sum of products that `equation` describes: `einsum("ij,jk->ik", a, b)` or the sublist form.
 
     >>> torch.einsum("ij,jk->ik", torch.eye(2), torch.tensor([[1., 2.], [3., 4.]]))
@@ -177,7 +178,7 @@ def _einsum_sublists(args: tuple[Any, ...]) -> Any:
     return aten.einsum(equation, [args[place] for place in range(0, count, 2)])
 
 
-def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> torch.Tensor:
     """Return the contraction over `dims`: a count of trailing/leading dims, or two lists of dims.
 
     >>> torch.tensordot(torch.ones(2, 3), torch.ones(3, 4), 1).shape
@@ -198,7 +199,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     return aten.tensordot(a, b, first, second) if out is None else aten.tensordot(a, b, first, second, out=out)
 
 
-def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+def unravel_index(indices: Any, shape: Any) -> tuple[torch.Tensor, ...]:
     """Return the coordinates of flat `indices` in a tensor of `shape`.
 
     >>> torch.unravel_index(torch.tensor(5), (2, 3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -28,6 +29,8 @@ _BLOCKS = {"DEF": "TORCH_LIBRARY", "FRAGMENT": "TORCH_LIBRARY_FRAGMENT", "IMPL":
 _BUILT_IN = "mindtorch_dispatch/ops"
 _definers: dict[str, str] = {"aten": _BUILT_IN, "prims": _BUILT_IN}
 """Namespace to the place of the one library of kind DEF."""
+_kernels: Counter[tuple[str, str]] = Counter()
+"""How many kernels Python has given an operator for a dispatch key."""
 _warned: set[str] = set()
 
 fallthrough_kernel = fallthrough
@@ -157,15 +160,22 @@ class Library:
         dispatch_key: str = "",
         *,
         with_keyset: bool = False,
-        allow_override: bool = False,
+        allow_override: bool = True,
     ) -> None:
         """Make `fn` the kernel of an operator for a dispatch key, `fallthrough_kernel` that calls pass the key by.
 
         The operator may be declared later. TypeError when `fn` is not callable or cannot take the operator's arguments.
+        RuntimeError where Python has given a kernel before, without `allow_override`.
         """
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         name = self._operator_name(op_name)
+        given = (name, dispatch_key or self.dispatch_key)
+        if not allow_override and _kernels[given]:
+            raise RuntimeError(
+                "This is not allowed since there's already a kernel registered from python overriding "
+                f"{name.partition('::')[2]}'s behavior for {given[1]} dispatch key and {self.ns} namespace."
+            )
         chosen = dispatch_key or self.dispatch_key or IMPLICIT
         key = parse_key(chosen)
         if key == "Meta":
@@ -184,6 +194,8 @@ class Library:
         registration = Registration(fn, with_keyset, self._place)
         registry.add(name, key, registration)
         self._undo.append(lambda: registry.discard(name, key, registration))
+        _kernels[given] += 1
+        self._undo.append(lambda: _kernels.subtract([given]))
 
     def _refuse_hidden_meta(self, name: str, shown: str) -> None:
         row = registry.find(name)

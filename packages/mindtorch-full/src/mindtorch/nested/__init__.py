@@ -46,7 +46,7 @@ def _is_strided(layout: Any) -> bool:
     return False
 
 
-def _packed(tensors: list[Any], dtype: Any, device: Any) -> Any:
+def _packed(tensors: list[Any], dtype: Any, device: Any) -> torch.Tensor:
     """Return the nested tensor of a list; torch's errors where it has more than one ragged dimension."""
     if not tensors:
         raise RuntimeError("Cannot construct a nested tensor from an empty tensor list")
@@ -143,7 +143,7 @@ def nested_tensor_from_jagged(
     return _view_of_values(values, offsets, lengths, 1 if jagged_dim is None else jagged_dim, cache)
 
 
-def narrow(tensor: Any, dim: int, start: Any, length: Any, layout: Any = None) -> Any:
+def narrow(tensor: Any, dim: int, start: Any, length: Any, layout: Any = torch.strided) -> torch.Tensor:
     """Return the nested tensor of a part of each row of a tensor, over its memory.
 
     >>> x = torch.nested.narrow(torch.arange(6).reshape(2, 3), 1, 0, torch.tensor([1, 3]), layout=torch.jagged)

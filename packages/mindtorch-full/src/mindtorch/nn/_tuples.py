@@ -1,6 +1,6 @@
 """Turning the sizes users give into one entry per dimension."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -26,7 +26,7 @@ def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple:
     return tuple(x for x in reversed(tuple(t)) for _ in range(n))
 
 
-def _list_with_default(out_size: Any, defaults: list[int]) -> Any:
+def _list_with_default(out_size: Any, defaults: Sequence[int]) -> Any:
     """Return ``out_size`` with None replaced by the entry of ``defaults`` at the same distance from the end."""
     if isinstance(out_size, int):
         return out_size

@@ -218,7 +218,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         """Return a tensor over ``data`` (an empty tensor if None), marked as a buffer."""
         if data is None:
             data = mindtorch.empty(0)
-        marked = data.detach().requires_grad_(data.requires_grad)
+        marked: Any = data.detach().requires_grad_(data.requires_grad)
         marked.persistent = persistent
         marked._is_buffer = True
         return marked

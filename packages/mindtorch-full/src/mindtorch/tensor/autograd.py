@@ -6,10 +6,10 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from mindtorch_autograd.backward import backward
-from mindtorch_autograd.hooks import add_hook
+from mindtorch_autograd.hooks import RemovableHandle, add_hook
 from mindtorch_autograd.node import hooks_of, meta_of
 from mindtorch_autograd.views import grad_fn, set_requires_grad
 from mindtorch_dispatch.frames import frames_to_caller
@@ -82,7 +82,7 @@ class AutogradMixin(TensorBase):
     def requires_grad(self) -> None:
         raise RuntimeError("requires_grad must be a bool")
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Turn recording on or off for this leaf and return it; torch's errors for non-leaves and integral dtypes.
 
         >>> torch.ones(2).requires_grad_()
@@ -218,7 +218,7 @@ class AutogradMixin(TensorBase):
         """
         return self._sig.inference
 
-    def detach_(self) -> Any:
+    def detach_(self) -> Self:
         """Cut this tensor from the graph, in place.
 
         >>> (torch.ones(2, requires_grad=True) * 2).detach_().requires_grad
@@ -265,7 +265,7 @@ class AutogradMixin(TensorBase):
     def _backward_hooks(self) -> None:
         raise RuntimeError("Deletion of _backwards_hooks not allowed!")
 
-    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call `hook(grad)` whenever this tensor's gradient is computed; what it returns replaces the gradient.
 
         >>> x = torch.tensor(1.0, requires_grad=True)
@@ -284,7 +284,7 @@ class AutogradMixin(TensorBase):
                 hooks_of(node).tensor.append((self._output_nr, meta.hooks))
         return add_hook(meta.hooks, hook)
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> RemovableHandle:
         """Call `hook(self)` after a gradient was accumulated into this leaf.
 
         >>> x = torch.tensor(1.0, requires_grad=True)

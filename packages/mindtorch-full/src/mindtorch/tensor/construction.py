@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import mindtorch as torch
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
 from mindtorch_dispatch.execute.arrays import assign
@@ -228,7 +229,7 @@ _COPY_WARNING = (
     "tensor(Any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)",
     asks_modes=True,
 )
-def tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Any:
+def tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> torch.Tensor:
     """Return a new tensor with a copy of `data` (numbers, nested sequences, arrays); torch's errors for ragged data.
 
     >>> torch.tensor([[1, 2], [3, 4]])

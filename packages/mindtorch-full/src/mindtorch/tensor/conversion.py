@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class ConversionMixin(TensorBase):
 
     __slots__ = ()
 
-    def item(self) -> Any:
+    def item(self) -> int | float | bool:
         """Return the only element as a Python number; RuntimeError with torch's text for other counts.
 
         >>> torch.tensor([2.5]).item()
@@ -44,12 +45,12 @@ class ConversionMixin(TensorBase):
         array = self._readable_array()
         if array is None:
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-        value = array.item()
+        value: Any = array.item()
         if isinstance(value, (int, float, complex, bool)):
-            return value
-        return complex(*value) if isinstance(value, tuple) else float(value)  # complex32 is a pair for numpy
+            return value  # type: ignore[return-value]  # annotated as torch's
+        return complex(*value) if isinstance(value, tuple) else float(value)  # type: ignore[return-value]  # complex32 is a pair for numpy
 
-    def tolist(self) -> Any:
+    def tolist(self) -> list[Any]:
         """Return the elements as nested lists of Python numbers (a number for 0-d).
 
         >>> torch.tensor([[1, 2], [3, 4]]).tolist()
@@ -122,7 +123,7 @@ class ConversionMixin(TensorBase):
             raise TypeError("len() of a 0-d tensor")
         return shape[0]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Self]:
         if not self._sig.spec.shape:
             raise TypeError("iteration over a 0-d tensor")
         return iter(aten.unbind(self, 0))
@@ -132,7 +133,7 @@ class ConversionMixin(TensorBase):
             return bool(aten.any(aten.eq(self, element)).item())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
-    def cpu(self, memory_format: Any = None) -> Any:
+    def cpu(self, memory_format: Any = None) -> Self:
         """Return this tensor in host memory; itself when it is there already.
 
         >>> torch.ones(2).cpu().device
@@ -140,11 +141,11 @@ class ConversionMixin(TensorBase):
         """
         return self.to(_HOST) if memory_format is None else self.to(_HOST, memory_format=memory_format)  # type: ignore[attr-defined]
 
-    def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Self:
         """Raise torch's error of a build without CUDA."""
         raise _absent("cuda", device)
 
-    def xpu(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    def xpu(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Self:
         """Raise torch's error of a build without XPU."""
         raise _absent("xpu", device)
 
@@ -159,7 +160,7 @@ class ConversionMixin(TensorBase):
             "your python src file and include `//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"
         )
 
-    def to_sparse_coo(self) -> Any:
+    def to_sparse_coo(self) -> Self:
         """Return this tensor with the layout of coordinates.
 
         >>> torch.eye(2).to_sparse_coo().indices()
@@ -176,7 +177,7 @@ class ConversionMixin(TensorBase):
             raise _absent("ipu", device)
         raise RuntimeError("PyTorch is not linked with support for ipu devices")
 
-    def npu(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    def npu(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Self:
         """Return this tensor on an Ascend NPU."""
         target = Device("npu", device) if isinstance(device, int) else Device(device or "npu")
         return self.to(target, non_blocking=non_blocking)  # type: ignore[attr-defined]

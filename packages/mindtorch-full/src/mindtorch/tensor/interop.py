@@ -82,7 +82,7 @@ class InteropMixin(TensorBase):
     __slots__ = ()
     __array_priority__ = 1000
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The elements as an array over the same memory; `force` detaches and copies to the host first.
 
         >>> torch.arange(3).numpy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 from mindtorch.tensor import relocation as relocation  # storages can move from the first tensor on
 from mindtorch_autograd.inplace import check_inplace
@@ -61,7 +61,7 @@ class MemoryMixin(TensorBase):
     __slots__ = ()
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Self:
         """A tensor over the same bytes without history and with a version counter of its own."""
         made = self.detach()  # type: ignore[attr-defined]
         if made._pending and getattr(made, "_storage", None) is None:
@@ -120,7 +120,7 @@ class MemoryMixin(TensorBase):
             set_history(self, node, 0)
         return self
 
-    def set_(self, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Any:
+    def set_(self, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Self:
         """Point this tensor at another storage or at another tensor's bytes, and return it.
 
         >>> torch.empty(0).set_(torch.tensor([1.0, 2.0]))
@@ -209,7 +209,7 @@ class MemoryMixin(TensorBase):
         added = aten.empty((0,), dtype=self.dtype, device=self.device)
         added._set_storage(storage, first, (count,), (1,)).fill_(value)
 
-    def resize_as_(self, other: Any, memory_format: Any = None) -> Any:
+    def resize_as_(self, other: Any, memory_format: Any = None) -> Self:
         """`resize_` to the other tensor's shape, and with `torch.preserve_format` to its format.
 
         >>> torch.arange(4).resize_as_(torch.ones(2, 2))

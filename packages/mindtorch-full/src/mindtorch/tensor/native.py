@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from mindtorch_dispatch.arguments import ArgumentParser
 from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.schema import parse_schema
 from mindtorch_dispatch.state import state
 
+R = TypeVar("R")
+
 
 def parsed_by(
     signature: str, *, method: bool = False, asks_modes: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Give the function below the argument checks of `signature`, in aten grammar, and its error texts.
 
     The function takes the signature's values by position, converted (`dtype=int` arrives as `torch.int64`). With
@@ -23,7 +25,7 @@ def parsed_by(
     name, _, parameters = signature.partition("(")
     takes_any = parameters.startswith("Any ") and not method
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
         parsers: list[ArgumentParser] = []
         defaults: list[tuple[Any, ...]] = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from typing import Any
+from typing import Any, Self
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.execute.executor import rebind_geometry
@@ -321,7 +321,7 @@ class PropertiesMixin(TensorBase):
         """
         return math_bits(self).neg
 
-    def resolve_conj(self) -> Any:
+    def resolve_conj(self) -> Self:
         """Return self, or a copy of a view of conjugates.
 
         >>> torch.tensor([1 + 2j]).conj().resolve_conj()
@@ -329,7 +329,7 @@ class PropertiesMixin(TensorBase):
         """
         return aten.resolve_conj(self)
 
-    def resolve_neg(self) -> Any:
+    def resolve_neg(self) -> Self:
         """Return self, or a copy of a view of negatives.
 
         >>> torch.ones(1)._neg_view().resolve_neg().is_neg()
@@ -374,7 +374,7 @@ class PropertiesMixin(TensorBase):
         """
         return self._materialized_storage().is_shared()
 
-    def share_memory_(self) -> Any:
+    def share_memory_(self) -> Self:
         """Move the storage to shared memory and return self.
 
         >>> torch.ones(1).share_memory_().is_shared()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
@@ -111,9 +111,16 @@ class Tensor(
     __module__ = "torch"
 
     if TYPE_CHECKING:
+        grad: Tensor | None  # type: ignore[assignment]  # a property, also of what is derived
 
         def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
         def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
+        def __getitem__(self, index: Any) -> Tensor: ...
+        @overload
+        def size(self, dim: None = None) -> Size: ...
+        @overload
+        def size(self, dim: int | str) -> int: ...
+        def size(self, dim: Any = None) -> Any: ...
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """`torch.Tensor(2, 3)`, `torch.Tensor([1., 2.])`: the legacy constructor, in the default dtype."""
@@ -129,7 +136,8 @@ class Tensor(
             cls.__torch_function__ = overrides.disabled_torch_function  # type: ignore[method-assign, assignment]
         override_geometry(cls, Tensor)
 
-    __getitem__ = indexing.getitem
+    if not TYPE_CHECKING:
+        __getitem__ = indexing.getitem
     __setitem__ = indexing.setitem
     __hash__ = object.__hash__
 
@@ -144,47 +152,47 @@ class Tensor(
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self)} - _NOT_HERE)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Any) -> Tensor:
         return NotImplemented if _refuses(other) else aten.rsub(self, other)
 
-    def __rdiv__(self, other: Any) -> Any:
+    def __rdiv__(self, other: Any) -> Tensor:
         return NotImplemented if _refuses(other) else self.reciprocal() * other  # type: ignore[attr-defined]
 
     __rtruediv__ = __rdiv__
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: Any) -> Tensor:
         return NotImplemented if _refuses(other) else aten.pow(other, self)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: Any) -> Tensor:
         return NotImplemented if _refuses(other) else aten.floor_divide(other, self)
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: Any) -> Tensor:
         return NotImplemented if _refuses(other) else aten.remainder(other, self)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: Any) -> Tensor:
         return NotImplemented if not isinstance(other, AutogradMixin) else aten.matmul(other, self)
 
-    def __rlshift__(self, other: Any) -> Any:
+    def __rlshift__(self, other: Any) -> Tensor:
         return NotImplemented if _refuses(other) else aten.bitwise_left_shift(other, self)
 
-    def __rrshift__(self, other: Any) -> Any:
+    def __rrshift__(self, other: Any) -> Tensor:
         return NotImplemented if _refuses(other) else aten.bitwise_right_shift(other, self)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Tensor:
         return aten.positive(self)
 
     @property
-    def T(self) -> Any:
+    def T(self) -> Tensor:
         """All dimensions in reverse order."""
         return aten.numpy_T(self)
 
     @property
-    def mT(self) -> Any:
+    def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
         return aten.mT(self)
 
     @property
-    def H(self) -> Any:
+    def H(self) -> Tensor:
         """The conjugate transpose of a matrix."""
         if self.dim() not in (0, 2):
             raise RuntimeError(
@@ -196,7 +204,7 @@ class Tensor(
         return self.mH if self.dim() else self.conj()
 
     @property
-    def mH(self) -> Any:
+    def mH(self) -> Tensor:
         """The conjugate transpose of the last two dimensions."""
         if not self.dim():
             warn_of("mH of 0-D")
@@ -206,7 +214,7 @@ class Tensor(
         return aten.mT(self).conj()
 
     @property
-    def real(self) -> Any:
+    def real(self) -> Tensor:
         """The real part; assigning writes it in place."""
         return aten.real(self)
 
@@ -215,7 +223,7 @@ class Tensor(
         self.real.copy_(value if isinstance(value, Tensor) else aten.scalar_tensor(value, dtype=self.real.dtype))
 
     @property
-    def imag(self) -> Any:
+    def imag(self) -> Tensor:
         """The imaginary part; assigning writes it in place."""
         return aten.imag(self)
 
@@ -224,7 +232,7 @@ class Tensor(
         part = self.imag
         part.copy_(value if isinstance(value, Tensor) else aten.scalar_tensor(value, dtype=part.dtype))
 
-    def split(self, split_size: Any, dim: int = 0) -> Any:
+    def split(self, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
         """Return pieces of the given length, or of the given lengths, along `dim`.
 
         >>> torch.arange(5).split(2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import mindtorch as torch
 from mindtorch._torch_npu._operator import operator
@@ -194,7 +195,7 @@ def npu_moe_token_permute_with_routing_map_grad(
     """Return the gradients of `npu_moe_token_permute_with_routing_map` for the tokens and for the weights."""
     rows = permuted_token_out_grad.shape[0]
     tokens = permuted_token_out_grad.new_zeros(tokens_num, permuted_token_out_grad.shape[-1])
-    own = {"num_out_tokens": rows, "drop_and_pad": drop_and_pad}
+    own: dict[str, Any] = {"num_out_tokens": rows, "drop_and_pad": drop_and_pad}
     moved = moe.npu_moe_token_permute_with_routing_map
     to_tokens = pulled(lambda x: moved(x, routing_map, **own)[0], (tokens,), permuted_token_out_grad)[0]
     if probs_grad is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import mindtorch as torch
 from mindtorch._torch_npu._operator import operator
@@ -238,7 +239,7 @@ def npu_grouped_matmul_add(
     )  # fmt: skip
 
 
-_GATED = {"geglu": F.gelu, "swiglu": F.silu, "reglu": torch.relu}
+_GATED: dict[str, Any] = {"geglu": F.gelu, "swiglu": F.silu, "reglu": torch.relu}
 _PLAIN = {"relu": torch.relu, "gelu": F.gelu, "fastgelu": _ACTIVATIONS[4], "silu": F.silu}
 
 

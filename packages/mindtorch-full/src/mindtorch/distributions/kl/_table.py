@@ -75,7 +75,7 @@ def _dispatch_kl(type_p: type, type_q: type) -> Callable[..., Any]:
     return left
 
 
-def kl_divergence(p: Any, q: Any) -> Any:
+def kl_divergence(p: Any, q: Any) -> torch.Tensor:
     """How far ``p`` is from ``q``: the mean of the difference of log-densities under ``p``."""
     try:
         fun = _KL_MEMOIZE[type(p), type(q)]

@@ -370,7 +370,7 @@ def attention(
     if len(query._size) != 4:
         raise RuntimeError("No viable backend for scaled_dot_product_attention was found.")
     parts = zip(unbind(query), unbind(key), unbind(value), strict=True)
-    function = torch.nn.functional.scaled_dot_product_attention
+    function: Any = torch.nn.functional.scaled_dot_product_attention
     found = [
         function(*(one.unsqueeze(0) for one in each), None, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         for each in parts

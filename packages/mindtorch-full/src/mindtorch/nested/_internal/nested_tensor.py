@@ -65,7 +65,7 @@ class NestedTensor(torch.Tensor):
         lambda self: tuple.__new__(Size, self._size), doc="The extents, the ragged one among them as `j1`."
     )
 
-    def size(self, dim: int | None = None) -> Any:
+    def size(self, dim: Any = None) -> Any:
         """Return the shape, or one extent."""
         if dim is None:
             return self.shape

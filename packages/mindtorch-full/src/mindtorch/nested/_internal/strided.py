@@ -46,7 +46,7 @@ class StridedNestedTensor(torch.Tensor):
         """RuntimeError: sizes differ."""
         raise RuntimeError(_SIZES.format("sizes"))
 
-    def size(self, dim: int | None = None) -> Any:
+    def size(self, dim: Any = None) -> Any:
         """Return the extent of a dimension in which the tensors agree; RuntimeError of torch for others."""
         if dim is None:
             raise RuntimeError(_SIZES.format("sizes"))

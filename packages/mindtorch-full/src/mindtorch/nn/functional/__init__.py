@@ -4,7 +4,7 @@ Functions that are nothing but an op (``conv2d``, ``gelu``, ``linear``, ...) are
 ``torch`` has, bound on first use.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mindtorch as torch
 from mindtorch import _C
@@ -142,6 +142,9 @@ from mindtorch.nn.functional.vision import (
     affine_grid,
     grid_sample,
 )
+
+if TYPE_CHECKING:
+    from mindtorch._operators.nn_functional import *  # noqa: F403 - stubs of the names below (tools/stubs.py)
 
 # Name here -> name of the op.
 _OPS = {

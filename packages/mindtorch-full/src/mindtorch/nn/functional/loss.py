@@ -20,7 +20,9 @@ def _enum(size_average: bool | None, reduce: bool | None, reduction: str) -> int
 
 
 def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    return (input, target) if target.size() == input.size() else mindtorch.broadcast_tensors(input, target)
+    if target.size() != input.size():
+        input, target = mindtorch.broadcast_tensors(input, target)
+    return input, target
 
 
 def _warn_about_broadcast(input: Tensor, target: Tensor) -> None:

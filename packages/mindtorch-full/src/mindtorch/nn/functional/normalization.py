@@ -7,7 +7,7 @@ from mindtorch.backends import cudnn
 from mindtorch.ops_table import aten
 
 
-def _verify_batch_size(size: list[int]) -> None:
+def _verify_batch_size(size: Sequence[int]) -> None:
     """Raise ValueError where a channel has a single value, whose variance means nothing."""
     values = size[0]
     for extent in size[2:]:
@@ -42,7 +42,7 @@ def batch_norm(
     return aten.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn.enabled)
 
 
-def _verify_spatial_size(size: list[int]) -> None:
+def _verify_spatial_size(size: Sequence[int]) -> None:
     """Raise ValueError where a sample's channel has a single value."""
     values = 1
     for extent in size[2:]:

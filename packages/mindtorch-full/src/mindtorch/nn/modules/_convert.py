@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import mindtorch
 from mindtorch import __future__ as future
@@ -28,14 +28,14 @@ class _ConvertMixin:
                 self._buffers[name] = fn(buffer)
         return self
 
-    def apply(self, fn: Callable[[Any], None]) -> Any:
+    def apply(self, fn: Callable[[Any], None]) -> Self:
         """Call ``fn`` on every descendant, children first, then on this module; return the module."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
-    def cuda(self, device: Any = None) -> Any:
+    def cuda(self, device: Any = None) -> Self:
         """Move all parameters and buffers to the GPU."""
         return self._apply(lambda t: t.cuda(device))
 
@@ -55,35 +55,35 @@ class _ConvertMixin:
         """Move all parameters and buffers to the NPU."""
         return self._apply(lambda t: t.npu(device))
 
-    def cpu(self) -> Any:
+    def cpu(self) -> Self:
         """Move all parameters and buffers to the CPU."""
         return self._apply(lambda t: t.cpu())
 
-    def type(self, dst_type: Any) -> Any:
+    def type(self, dst_type: Any) -> Self:
         """Cast all parameters and buffers to ``dst_type``."""
         return self._apply(lambda t: t.type(dst_type))
 
-    def float(self) -> Any:
+    def float(self) -> Self:
         """Cast floating point parameters and buffers to float32."""
         return self._apply(lambda t: t.float() if t.is_floating_point() else t)
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """Cast floating point parameters and buffers to float64."""
         return self._apply(lambda t: t.double() if t.is_floating_point() else t)
 
-    def half(self) -> Any:
+    def half(self) -> Self:
         """Cast floating point parameters and buffers to float16."""
         return self._apply(lambda t: t.half() if t.is_floating_point() else t)
 
-    def bfloat16(self) -> Any:
+    def bfloat16(self) -> Self:
         """Cast floating point parameters and buffers to bfloat16."""
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Move to ``device`` without copying: the new storage is uninitialized."""
         return self._apply(lambda t: mindtorch.empty_like(t, device=device), recurse=recurse)
 
-    def to(self, *args: Any, **kwargs: Any) -> Any:
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """Move and cast: ``to(device, dtype, non_blocking)``, ``to(dtype)``, ``to(tensor)``, ``memory_format=``.
 
         Only floating point and complex entries are cast. Returns the module.
@@ -119,7 +119,7 @@ class _ConvertMixin:
 
         return self._apply(convert)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set ``requires_grad`` of every parameter; return the module."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)
@@ -138,7 +138,7 @@ class _ConvertMixin:
         for param in self.parameters():
             reset_gradient(param, set_to_none)
 
-    def share_memory(self) -> Any:
+    def share_memory(self) -> Self:
         """Move all parameters and buffers to shared memory; return the module."""
         return self._apply(lambda t: t.share_memory_())
 

@@ -140,4 +140,4 @@ def _window_sum(x: Tensor, before: int, after: int) -> Tensor:
     left = x.new_zeros((x.size(0), before, *x.shape[2:]))
     right = x.new_zeros((x.size(0), after, *x.shape[2:]))
     padded = mindtorch.cat((left, x, right), dim=1)
-    return sum(padded[:, start : start + channels] for start in range(before + after + 1))
+    return sum(padded[:, start : start + channels] for start in range(before + after + 1))  # type: ignore[return-value]

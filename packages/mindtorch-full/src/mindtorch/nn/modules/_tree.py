@@ -1,7 +1,7 @@
 """What a module holds: registration of parameters, buffers and submodules, and walking over them."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from mindtorch._tensor import Tensor
 from mindtorch.nn.modules._global_hooks import (
@@ -223,7 +223,7 @@ class _TreeMixin:
             if module is not None:
                 yield from module.named_modules(memo, prefix + ("." if prefix else "") + name, remove_duplicate)
 
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Self:
         """Set training mode of this module and all descendants; return the module."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -232,6 +232,6 @@ class _TreeMixin:
             module.train(mode)
         return self
 
-    def eval(self) -> Any:
+    def eval(self) -> Self:
         """Set evaluation mode; same as ``train(False)``."""
         return self.train(False)

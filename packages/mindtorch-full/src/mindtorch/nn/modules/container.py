@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Container as ContainerABC
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Self, overload
 
 from mindtorch._naming import adopt
 from mindtorch.nn.modules._parameter_containers import ParameterDict, ParameterList, position_name
@@ -60,6 +60,10 @@ class Sequential(Module):
             raise IndexError(f"index {index} is out of range")
         return list(items)[index % size]
 
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self.__class__(OrderedDict(list(self._modules.items())[index]))
@@ -187,6 +191,10 @@ class ModuleList(Module):
     def _get_abs_string_index(self, index: Any) -> str:
         return position_name(index, len(self))
 
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self.__class__(list(self._modules.values())[index])

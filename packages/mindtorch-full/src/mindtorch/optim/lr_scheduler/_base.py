@@ -145,7 +145,7 @@ class LRScheduler:
         """Restore what :meth:`state_dict` returned."""
         self.__dict__.update(state_dict)
 
-    def get_last_lr(self) -> list[Any]:
+    def get_last_lr(self) -> list[float | torch.Tensor]:
         """The learning rates written last, one per group."""
         return self._last_lr
 

@@ -46,7 +46,7 @@ class _BaseDataLoaderIter:
         self._shared_seed = _pipes.draw_seed(self._dataset, loader.generator)
         _pipes.seed_pipes(self._dataset, self._shared_seed)
         # One draw per pass, with or without workers: the stream does not depend on their number.
-        self._base_seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
+        self._base_seed = int(torch.empty((), dtype=torch.int64).random_(generator=loader.generator))
         self._num_yielded = 0
         self._profile_name = f"enumerate(DataLoader)#{self.__class__.__name__}.__next__"
 

@@ -62,7 +62,7 @@ class IterableDataset(Dataset[_T_co], Iterable[_T_co]):
         return ChainDataset([self, other])
 
 
-class TensorDataset(Dataset[tuple[Any, ...]]):
+class TensorDataset(Dataset[tuple[torch.Tensor, ...]]):
     """The rows of tensors of equal length.
 
     >>> data = torch.utils.data.TensorDataset(torch.arange(3), torch.arange(3) * 2)
@@ -70,14 +70,14 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
     (tensor(1), tensor(2))
     """
 
-    tensors: tuple[Any, ...]
+    tensors: tuple[torch.Tensor, ...]
 
-    def __init__(self, *tensors: Any) -> None:
+    def __init__(self, *tensors: torch.Tensor) -> None:
         if any(tensors[0].size(0) != tensor.size(0) for tensor in tensors):
             raise AssertionError("Size mismatch between tensors")
         self.tensors = tensors
 
-    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+    def __getitem__(self, index: Any) -> tuple[torch.Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
 
     def __len__(self) -> int:
@@ -246,7 +246,7 @@ def random_split(dataset: Dataset[_T], lengths: Sequence[int | float], generator
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     source = torch.default_generator if generator is None else generator
     indices = torch.randperm(sum(lengths), generator=source).tolist()  # type: ignore[arg-type]
-    ends = itertools.accumulate(lengths)
+    ends: Any = itertools.accumulate(lengths)
     return [
         Subset(dataset, indices[end - length : end])  # type: ignore[misc]
         for end, length in zip(ends, lengths, strict=True)
