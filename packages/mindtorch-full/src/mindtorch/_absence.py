@@ -10,12 +10,19 @@ import functools
 import tomllib
 from importlib.machinery import ModuleSpec
 from importlib.resources import files
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
 
 from mindtorch_storage.lazy_import import LazyModule, load
 
 _OURS, _THEIRS = "mindtorch", "torch"
+_NEWER_HOMES = {
+    "torch.quantization": "torch.ao.quantization",
+    "torch.nn.intrinsic": "torch.ao.nn.intrinsic",
+    "torch.nn.qat": "torch.ao.nn.qat",
+    "torch.nn.quantized": "torch.ao.nn.quantized",
+}
 _overrides = LazyModule("mindtorch.overrides", "only calls of what is absent ask it")
 
 
@@ -39,11 +46,25 @@ def names(module: str) -> set[str]:
 
 def placeholder(module: str, name: str) -> Any:
     """Return what stands for a name of the module called `module` (`torch.x`), None where the table has no such name."""
+    newer = _newer_home(module)
+    if newer is not None:
+        found = getattr(load(_OURS + newer[len(_THEIRS) :]), name, None)
+        if found is not None and reason_of(found) is None:
+            return found
     for mark, make in (("", _by_spelling), ("@", _class), ("!", _exception)):
         reason = table().get(module, {}).get(mark + name)
         if reason is not None:
             return make(module, name, reason)
     return load(_OURS + f"{module}.{name}"[len(_THEIRS) :]) if f"{module}.{name}" in table() else None
+
+
+def _newer_home(module: str) -> str | None:
+    """Return the module that has the names of one which torch keeps for older programs, where it is."""
+    for old, new in _NEWER_HOMES.items():
+        if module == old or module.startswith(old + "."):
+            found = new + module[len(old) :]
+            return found if find_spec(_OURS + found[len(_THEIRS) :]) is not None else None
+    return None
 
 
 def reason_of(value: Any) -> str | None:

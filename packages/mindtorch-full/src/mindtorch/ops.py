@@ -23,9 +23,12 @@ EQUALS = {
 }
 """Modules that define the operators of a library compiled for PyTorch, by its folder and name."""
 
-DEFINED_BY = dict.fromkeys(
-    ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional", "c10d"), "mindtorch.distributed._operators"
-)
+DEFINED_BY = {
+    **dict.fromkeys(
+        ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional", "c10d"), "mindtorch.distributed._operators"
+    ),
+    "quantized": "mindtorch._quantized.operators",
+}
 """Modules that define the operators of a namespace that torch has from its start."""
 
 

@@ -55,10 +55,11 @@ def test_wide_layers_add_up_exactly(features):
 def test_what_the_product_is_composed_of_has_its_bits():
     layer = quantized(mindtorch)[0]
     values = mindtorch.tensor(np.random.default_rng(9).normal(size=(6, 17)).astype(np.float32))
-    panels, sums = layer._packed_params.panels()
+    found = layer(values)
+    panels, sums = layer._packed_params._packed_params.panels
     weight = layer.weight()
     composed = linear_dynamic(values, panels, sums, layer.bias().detach(), 9, weight.q_scale(), weight.q_zero_point())
-    assert np.array_equal(composed.numpy(), layer(values).detach().numpy())
+    assert np.array_equal(composed.numpy(), found.detach().numpy())
 
 
 @pytest.mark.parametrize("shape", [(17,), (3, 16), ()])
@@ -82,9 +83,28 @@ def test_state_dicts_have_the_names_of_torch():
     assert repr(other[0].weight()) == repr(ours[0].weight())
 
 
-def test_what_is_not_offered_says_so():
-    model = mindtorch.nn.Sequential(mindtorch.nn.LSTM(2, 3))
-    with pytest.raises(NotImplementedError, match="recurrent layers"):
-        mindtorch.ao.quantization.quantize_dynamic(model, {mindtorch.nn.LSTM})
-    with pytest.raises(NotImplementedError, match="dtypes other than qint8"):
-        mindtorch.ao.quantization.quantize_dynamic(model, dtype=mindtorch.float16)
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "LSTMCell", "GRUCell", "RNNCell"])
+def test_recurrent_layers_compute_as_torchs(kind):
+    generator = np.random.default_rng(7)
+    found = []
+    options = {"num_layers": 2, "bidirectional": True, "batch_first": True} if kind in ("LSTM", "GRU") else {}
+    values = generator.normal(size=(3, 5, 6) if options else (3, 6)).astype(np.float32)
+    for module in (mindtorch, torch):
+        layer = getattr(module.nn, kind)(6, 4, **options)
+        same = np.random.default_rng(8)
+        with module.no_grad():
+            for parameter in layer.parameters():
+                parameter.copy_(module.tensor(same.normal(size=tuple(parameter.shape)).astype(np.float32)))
+        made = module.ao.quantization.quantize_dynamic(module.nn.Sequential(layer), {getattr(module.nn, kind)})
+        result = made(module.tensor(values))
+        result = result[0] if isinstance(result, tuple) else result
+        found.append((repr(made), result.detach().numpy()))
+    assert found[0][0] == found[1][0]
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6, atol=1e-7)
+
+
+def test_packed_sequences_are_not_offered():
+    model = mindtorch.ao.quantization.quantize_dynamic(mindtorch.nn.Sequential(mindtorch.nn.LSTM(2, 3)))
+    packed = mindtorch.nn.utils.rnn.pack_sequence([mindtorch.ones(3, 2), mindtorch.ones(2, 2)])
+    with pytest.raises(NotImplementedError, match="packed sequences"):
+        model(packed)

@@ -16,7 +16,7 @@ PROGRAM = """\
 import torch, torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor as T, no_such_thing
-from torch.nn.quantized import Linear
+from torch.nn.quantized import MultiheadAttention
 import torchvision.torch_like
 class Model(nn.Module):
     def forward(self, x: T, torch_like=None):
@@ -43,7 +43,7 @@ def test_missing_names_and_their_places(program):
         "torch.Tensor.no_method": ["11"],
         "torch.never_there": ["9"],
         "torch.nn.functional.nothing": ["11"],
-        "torch.nn.quantized.Linear": ["4"],
+        "torch.nn.quantized.MultiheadAttention": ["4"],
         "torch.no_such_thing": ["3"],
     }
     found = {use.name for use in uses if not use.missing}
@@ -53,8 +53,8 @@ def test_missing_names_and_their_places(program):
 
 def test_the_reason_comes_from_the_list_of_what_is_not_offered(program):
     uses, problems = examine([program])
-    [use] = [use for use in uses if use.name == "torch.nn.quantized.Linear"]
-    assert use.reason.startswith("observers, fake quantization and quantized modules are not")
+    [use] = [use for use in uses if use.name == "torch.nn.quantized.MultiheadAttention"]
+    assert use.reason.startswith("quantization is offered in eager mode alone")
     text = "\n".join(report(uses, problems))
     assert f"missing: torch.nn.functional.nothing\n    {program}:11" in text
     assert "5 are missing" in text.splitlines()[0]

@@ -9,6 +9,8 @@ from mindtorch_storage.dtype import float32
 from ..call import aten
 from ..meta.checks import check
 from ..meta.random_checks import not_implemented
+from ..typing import Tensor
+from .quantized import exact_parameters
 
 
 def _rounded(self: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int) -> tuple[Any, Any]:
@@ -79,3 +81,73 @@ def per_channel_mask(
     shape = [1] * self.dim()
     shape[axis] = -1
     return _rounded(self, aten.reshape(scale, shape), aten.reshape(zero_point, shape), quant_min, quant_max)
+
+
+def _observe(x: Tensor, low: Tensor, high: Tensor, share: float, axis: int, per_channel: bool) -> None:
+    """Take the range of `x`, of all or of each channel, into moving averages."""
+    if per_channel:
+        order = list(range(x.dim()))
+        order[0], order[axis] = axis, 0
+        rows = aten.flatten(aten.permute(x, order), 1)
+        found = aten.aminmax(rows, dim=1)
+        for kept in (low, high):
+            if tuple(kept.shape) != (x.shape[axis],):
+                aten.fill_(kept.resize_([x.shape[axis]]), float("inf") if kept is low else float("-inf"))
+    else:
+        found = aten.aminmax(x)
+    for kept, value in zip((low, high), found, strict=True):
+        moved = aten.add(kept, aten.mul(aten.sub(value, kept), share))
+        aten.copy_(kept, aten.where(aten.isinf(kept), aten.reshape(value, list(kept.shape)), moved))
+
+
+def _symmetric(low: float, high: float, least: int, most: int) -> tuple[float, int]:
+    """Return the scale and zero point of a range that reaches as far on both sides of 0."""
+    if not low < 0 < high:
+        return exact_parameters(low, high, least, most)
+    bottom, top = -((most - least) // 2 + 1), (most - least) // 2
+    step = max(abs(low / bottom), abs(high / top))
+    scale, _ = exact_parameters(step * bottom, step * top, least, most)
+    return scale, round((least + most) / 2)
+
+
+def moving_average_observed(
+    self: Tensor,
+    observer_on: Tensor,
+    fake_quant_on: Tensor,
+    running_min: Tensor,
+    running_max: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    averaging_const: float,
+    quant_min: int,
+    quant_max: int,
+    ch_axis: int,
+    per_row_fake_quant: bool = False,
+    symmetric_quant: bool = False,
+) -> Any:
+    """The range taken into moving averages, from which scale and zero point follow; then rounded by these."""
+    check(
+        ch_axis < self.dim(),
+        lambda: "Error in fused_moving_avg_obs_fake_quant_cpu: ch_axis must be < self.dim()",
+    )
+    if observer_on.item():
+        _observe(aten.detach(self), running_min, running_max, averaging_const, ch_axis, per_row_fake_quant)
+        choose = _symmetric if symmetric_quant else exact_parameters
+        ranges = zip(_values(running_min), _values(running_max), strict=True)
+        found = [choose(low, high, quant_min, quant_max) for low, high in ranges]
+        for kept, values in zip((scale, zero_point), zip(*found, strict=True), strict=True):
+            if per_row_fake_quant and tuple(kept.shape) != (len(found),):
+                kept.resize_([len(found)])
+            flat = aten.reshape(kept, [-1])
+            for place, value in enumerate(values):
+                aten.fill_(aten.select(flat, 0, place), value)
+    if not fake_quant_on.item():
+        return aten.clone(self)
+    if per_row_fake_quant:
+        return aten.fake_quantize_per_channel_affine(self, scale, zero_point, ch_axis, quant_min, quant_max)
+    return aten.fake_quantize_per_tensor_affine.tensor_qparams(self, scale, zero_point, quant_min, quant_max)
+
+
+def _values(tensor: Tensor) -> list[float]:
+    found: list[float] = aten.reshape(tensor, [-1]).tolist()
+    return found

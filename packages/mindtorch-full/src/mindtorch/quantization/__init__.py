@@ -1,12 +1,9 @@
 """The older home of `torch.ao.quantization`."""
 
+import mindtorch.ao.quantization as _newer
 from mindtorch._naming import missing_attribute
-from mindtorch.ao.quantization import DeQuantStub, QuantStub, QuantWrapper, quantize_dynamic
-from mindtorch.quantization import fuse_modules, quantize, quantize_jit
 
-__all__ = ["DeQuantStub", "QuantStub", "QuantWrapper", "quantize_dynamic"]
+__all__ = list(_newer.__all__)
 
-del fuse_modules, quantize, quantize_jit
-"""Functions have these names; their modules, imported once, take them no more."""
-
+globals().update((name, getattr(_newer, name)) for name in __all__)
 __getattr__ = missing_attribute(__name__)

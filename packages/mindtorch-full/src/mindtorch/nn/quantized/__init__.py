@@ -1,8 +1,9 @@
 """The older home of `torch.ao.nn.quantized`."""
 
-from mindtorch._naming import adopt
-from mindtorch.ao.nn.quantized import FloatFunctional
+import mindtorch.ao.nn.quantized as _newer
+from mindtorch._naming import missing_attribute
 
-__all__ = ["FloatFunctional"]
+__all__ = list(_newer.__all__)
 
-adopt(globals())
+globals().update((name, getattr(_newer, name)) for name in __all__)
+__getattr__ = missing_attribute(__name__)

@@ -1,11 +1,71 @@
-"""Modules that a floating-point model uses so that it could be quantized."""
+"""The layers of a quantized model: with inputs quantized before (`modules`), as they come (`dynamic`), as functions."""
 
-from mindtorch._naming import adopt
-from mindtorch.ao.nn.quantized import dynamic as dynamic
-from mindtorch.ao.nn.quantized import modules as modules
-from mindtorch.ao.nn.quantized.modules import FloatFunctional
-from mindtorch.nn import MaxPool2d as MaxPool2d
+from mindtorch._naming import adopt, torch_name
+from mindtorch.ao.nn.quantized.modules import (
+    ELU,
+    BatchNorm2d,
+    BatchNorm3d,
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+    DeQuantize,
+    Dropout,
+    Embedding,
+    EmbeddingBag,
+    FloatFunctional,
+    FXFloatFunctional,
+    GroupNorm,
+    Hardswish,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+    LayerNorm,
+    LeakyReLU,
+    Linear,
+    PReLU,
+    QFunctional,
+    Quantize,
+    ReLU6,
+    Sigmoid,
+    Softmax,
+)
+from mindtorch.ao.nn.quantized.modules import MaxPool2d as MaxPool2d
+from mindtorch_storage.lazy_import import submodules as _submodules
 
-__all__ = ["FloatFunctional"]
+__all__ = [
+    "ELU",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "DeQuantize",
+    "Dropout",
+    "Embedding",
+    "EmbeddingBag",
+    "FXFloatFunctional",
+    "FloatFunctional",
+    "GroupNorm",
+    "Hardswish",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+    "LeakyReLU",
+    "Linear",
+    "PReLU",
+    "QFunctional",
+    "Quantize",
+    "ReLU6",
+    "Sigmoid",
+    "Softmax",
+]
 
+__getattr__ = _submodules(__name__, ("dynamic", "functional", "reference"), torch_name(__name__))
 adopt(globals())

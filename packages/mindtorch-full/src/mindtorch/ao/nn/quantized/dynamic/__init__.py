@@ -1,9 +1,8 @@
-"""Modules with quantized weights, whose inputs are quantized by what they hold."""
+"""Layers with quantized weights, whose inputs are quantized as they come."""
 
 from mindtorch._naming import adopt
-from mindtorch.ao.nn.quantized.dynamic import modules as modules
-from mindtorch.ao.nn.quantized.dynamic.modules import Linear
+from mindtorch.ao.nn.quantized.dynamic.modules import GRU, LSTM, GRUCell, Linear, LSTMCell, RNNCell
 
-__all__ = ["Linear"]
+__all__ = ["GRU", "LSTM", "GRUCell", "LSTMCell", "Linear", "RNNCell"]
 
 adopt(globals())

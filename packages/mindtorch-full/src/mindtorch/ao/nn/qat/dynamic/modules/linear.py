@@ -1,0 +1,34 @@
+"""A linear layer that is trained as one whose inputs are quantized as they come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mindtorch as torch
+from mindtorch._naming import adopt
+from mindtorch.ao.nn import qat
+
+__all__ = ["Linear"]
+
+
+class Linear(qat.Linear):
+    """`nn.Linear` whose weight is rounded; its observer of activations keeps nothing of earlier ones."""
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        qconfig: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(in_features, out_features, bias, qconfig, device, dtype)
+        if not torch.ao.quantization.qconfig._activation_is_memoryless(qconfig):
+            raise ValueError(
+                "Dynamic QAT requires a memoryless observer."
+                "This means a MovingAverage observer with averaging constant equal to 1"
+            )
+
+
+adopt(globals())
