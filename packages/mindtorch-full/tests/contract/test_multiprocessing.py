@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
@@ -216,3 +217,44 @@ def test_groups_of_processes_report_how_they_failed() -> None:
             torch_mp.start_processes(function, (), 1, start_method="fork")
         assert str(ours.value) == str(theirs.value)
         assert (ours.value.exit_code, ours.value.signal_name) == (theirs.value.exit_code, theirs.value.signal_name)
+
+
+def _fail_or_wait(index: int) -> None:
+    if index == 0:
+        raise ValueError("process 0 fails")
+    time.sleep(60)
+
+
+def test_who_is_stopped_is_told_of_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    for module in (mp, torch_mp):
+        context = module.start_processes(_fail_or_wait, (), 2, join=False, start_method="fork")
+        with pytest.raises(module.ProcessRaisedException):
+            context.join()
+        told = [record.getMessage() for record in caplog.records if "Terminating" in record.getMessage()]
+        assert told == [f"Terminating process {context.processes[1].pid} via signal SIGTERM"]
+        caplog.clear()
+
+
+def test_a_server_that_forks_is_asked_for_all_processes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(mp.ENV_VAR_PARALLEL_START, "1")
+    assert mp.ENV_VAR_PARALLEL_START == torch_mp.ENV_VAR_PARALLEL_START
+    started: list[str] = []
+
+    class Process:
+        def __init__(self, **given: Any) -> None:
+            self.sentinel, self.pid = given["args"][1], 1
+
+        def start(self) -> None:
+            started.append(threading.current_thread().name)
+
+    class Context:
+        pass
+
+    Context.Process = Process  # type: ignore[attr-defined]
+    monkeypatch.setattr(multiprocessing, "get_context", lambda method: Context)
+    group = mp.start_processes(_fine, (), 3, join=False, start_method="forkserver")
+    assert group.sentinels == {0: 0, 1: 1, 2: 2}
+    assert threading.current_thread().name not in started
+    started.clear()
+    mp.start_processes(_fine, (), 2, join=False, start_method="fork")
+    assert started == [threading.current_thread().name] * 2

@@ -50,6 +50,11 @@ def without_negative_bit(self: Tensor) -> Any:
     return aten.clone(self) if math_bits(self).neg else self
 
 
+def conjugated_copy(self: Tensor) -> Any:
+    """The conjugates, in memory of their own for real tensors too."""
+    return aten.conj_physical(self) if self.dtype.is_complex else aten.clone(self)
+
+
 def conj_view(self: Tensor) -> Any:
     """A view that shows the conjugates of the elements; of such a view, the elements themselves."""
     bits = math_bits(self)

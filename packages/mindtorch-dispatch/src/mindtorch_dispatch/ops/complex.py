@@ -12,5 +12,6 @@ op("real(Tensor(a) self) -> Tensor(a)", composite=composed.real, variants="funct
 op("imag(Tensor(a) self) -> Tensor(a)", composite=composed.imag, variants="function")
 op("resolve_conj(Tensor(a) self) -> Tensor(a)", composite=composed.resolved, variants="function")
 op("resolve_neg(Tensor(a) self) -> Tensor(a)", composite=composed.without_negative_bit, variants="function")
+op("_conj_physical(Tensor self) -> Tensor", composite=composed.conjugated_copy, variants="function", out=True)
 op("_conj(Tensor(a) self) -> Tensor(a)", composite=composed.conj_view)
 op("_neg_view(Tensor(a) self) -> Tensor(a)", composite=composed.neg_view)

@@ -15,7 +15,7 @@ from mindtorch_dispatch.state import ALL_OVERRIDE, NONE_OVERRIDE, ONLY_MODES_OVE
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.storage import UntypedStorage
 from mindtorch_storage.storage.copy_on_write import shared_bytes
-from mindtorch_storage.tensor_base import TensorBase
+from mindtorch_storage.tensor_base import MATH_BITS, TensorBase, conceal, has_math_bits, math_bits, shared_array
 
 __all__ = [
     "_BlasBackend",
@@ -55,7 +55,9 @@ __all__ = [
     "_jit_set_profiling_executor",
     "_remove_cached_tensor",
     "_set_cached_tensors_enabled",
+    "_set_conj",
     "_set_math_sdp_allow_fp16_bf16_reduction",
+    "_set_neg",
     "_set_sdp_priority_order",
     "_set_sdp_use_cudnn",
     "_set_sdp_use_flash",
@@ -99,6 +101,33 @@ class _TorchFunctionState(enum.Enum):
 
 def _get_torch_function_state() -> _TorchFunctionState:
     return _TorchFunctionState(state.mode.function_override)
+
+
+def _set_conj(tensor: TensorBase, value: bool) -> None:
+    """Set whether a tensor shows the conjugates of what its storage holds."""
+    _set_bits(tensor, value, math_bits(tensor).neg)
+
+
+def _set_neg(tensor: TensorBase, value: bool) -> None:
+    """Set whether a tensor shows the negatives of what its storage holds."""
+    _set_bits(tensor, math_bits(tensor).conj, value)
+
+
+def _set_bits(tensor: TensorBase, conj: bool, neg: bool) -> None:
+    have = math_bits(tensor)
+    if (have.conj, have.neg) == (conj, neg):
+        return
+    if conj and not tensor._sig.spec.dtype.is_complex:
+        raise RuntimeError("a tensor that is not complex has no conjugates to show")
+    if not (conj or neg):
+        tensor._array = shared_array(tensor)
+        tensor._pipe = None
+    elif has_math_bits(tensor):
+        tensor._pipe = MATH_BITS[conj, neg]
+    else:
+        if tensor._storage is None:
+            tensor._materialized_storage()  # it is made of the array, which goes
+        conceal(tensor, MATH_BITS[conj, neg])
 
 
 def _set_torch_function_state(chosen: _TorchFunctionState) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._naming import adopt
+from mindtorch._subclasses._fake_errors import MetadataMismatchError
 from mindtorch_storage.promotion import number_dtype, result_type
 from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
 
@@ -16,6 +17,7 @@ __all__ = [
     "check",
     "check_all_strides",
     "check_significant_strides",
+    "compare_tensor_meta",
     "corresponding_complex_dtype",
     "corresponding_real_dtype",
     "dtype_to_type",
@@ -206,6 +208,44 @@ def check_significant_strides(
 ) -> tuple[bool, int | None]:
     """As `check_all_strides`, without the strides of dimensions of one element."""
     return _same_strides(a, b, only_cuda, significant=True)
+
+
+def compare_tensor_meta(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    check_sizes: bool = True,
+    check_strides: bool = False,
+    *,
+    allow_rhs_unbacked: bool = False,
+    check_conj: bool = True,
+) -> None:
+    """Raise an error unless two tensors have the same size, dtype and device, and the same strides and bits if asked for.
+
+    >>> from torch._prims_common import compare_tensor_meta
+    >>> compare_tensor_meta(torch.ones(2), torch.zeros(2))
+    """
+    for name, one in (("a", a), ("b", b)):
+        if not isinstance(one, TensorLike):
+            raise AssertionError(f"{name} must be TensorLike, got {type(one)}")
+    if check_sizes and a.shape != b.shape:
+        raise MetadataMismatchError(f"Shapes {a.shape} and {b.shape} are not equal!")
+    if a.dtype is not b.dtype:
+        raise MetadataMismatchError(f"Dtypes {a.dtype} and {b.dtype} are not equal!")
+    if a.device != b.device:
+        raise MetadataMismatchError(f"Devices {a.device} and {b.device} are not equal!")
+    if check_strides:
+        same, dim = check_significant_strides(a, b, only_cuda=False)
+        if not same:
+            raise MetadataMismatchError(
+                f"Stride mismatch! Strides are {a.stride()} and {b.stride()} (mismatched at {dim})!"
+            )
+        if a.storage_offset() != b.storage_offset():
+            offsets = f"{a.storage_offset()} and {b.storage_offset()}"
+            raise MetadataMismatchError(f"Storage offset mismatch! Storage offsets are {offsets}!")
+    if check_conj and a.is_conj() != b.is_conj():
+        raise MetadataMismatchError(f"Conj mismatch! is_conj is set to {a.is_conj()} and {b.is_conj()}")
+    if a.is_neg() != b.is_neg():
+        raise MetadataMismatchError(f"Neg mismatch! is_neg is set to {a.is_neg()} and {b.is_neg()}")
 
 
 def _same_strides(a: torch.Tensor, b: torch.Tensor, only_cuda: bool, significant: bool) -> tuple[bool, int | None]:

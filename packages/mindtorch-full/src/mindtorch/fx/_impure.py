@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import mindtorch as torch
-from mindtorch_dispatch.extend.overloads import OpOverload
+from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 
 _impure: set[Any] = set()
 
@@ -15,6 +15,15 @@ _RANDOM = frozenset(
     "bernoulli dropout normal poisson multinomial rand rand_like randint randint_like randn randn_like randperm "
     "rrelu".split()
 )
+
+
+_OPERATORS = frozenset(
+    "_c10d_functional::batch_p2p_ops _c10d_functional::irecv _c10d_functional::isend _c10d_functional::wait_tensor "
+    "profiler::_record_function_enter profiler::_record_function_enter_new profiler::_record_function_exit "
+    "aten::_assert_async aten::_assert_scalar aten::_assert_tensor_metadata aten::sym_constrain_range "
+    "aten::sym_constrain_range_for_size".split()
+)
+"""Operators that are called for what they do: they wait, measure and check."""
 
 
 def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,6 +51,9 @@ def is_impure(node: Any, impure_random: bool) -> bool:
 
 def _function_is_impure(target: Any, kwargs: dict[str, Any], impure_random: bool) -> bool:
     if target in _impure:
+        return True
+    packet = target.overloadpacket if isinstance(target, OpOverload) else target
+    if isinstance(packet, OpOverloadPacket) and packet._qualified_op_name in _OPERATORS:
         return True
     if isinstance(target, OpOverload):
         return target._schema.is_mutable or (impure_random and torch.Tag.nondeterministic_seeded in target.tags)

@@ -18,6 +18,7 @@ from mindtorch._naming import adopt
 from mindtorch.fx import _patching
 from mindtorch.fx._codegen import _PyTreeCodeGen, _PyTreeInfo
 from mindtorch.fx._compatibility import compatibility as compatibility  # programs take it from here
+from mindtorch.fx._lazy_graph_module import _LazyGraphModule
 from mindtorch.fx._patching import wrap
 from mindtorch.fx._placeholders import PH, PHBase, PHWithMeta
 from mindtorch.fx.graph import Graph
@@ -306,9 +307,9 @@ class Tracer(TracerBase):
             concrete_args: values for some of the arguments; the graph checks that it gets the same. Containers may
                 hold `PH` for what stays an input.
         """
+        _LazyGraphModule.force_recompile(root)
         fn = self._prepare(root)
-        if not isinstance(fn, types.FunctionType):
-            raise AssertionError(f"Expected FunctionType, got {type(fn)}")
+        assert isinstance(fn, types.FunctionType), f"Expected FunctionType, got {type(fn)}"
         with _patching.tracing(), _patching.Patcher() as patcher:
             self.graph = Graph(tracer_cls=type(self))
             fn, args = self.create_args_for_root(fn, isinstance(root, Module), concrete_args)
@@ -385,7 +386,6 @@ def symbolic_trace(root: Module | Callable[..., Any], concrete_args: dict[str, A
 
 
 wrap.__module__ = "torch.fx._symbolic_trace"
-
 # Tracers of libraries write `trace` anew from these.
 FunctionType = types.FunctionType
 _Patcher = _patching.Patcher

@@ -104,7 +104,7 @@ def _deserialize_graph_module(
     tracer = KeepModules()
     graph = tracer.trace(holder, **(body.get("_tracer_extras") or {}))
     graph._tracer_cls = base
-    made = (graph_module_cls or GraphModule)(holder, graph, class_name=name)
+    made = _make_graph_module(holder, graph, class_name=name, graph_module_cls=graph_module_cls)
     for key, value in body.items():
         if not hasattr(made, key):
             setattr(made, key, value)
@@ -303,7 +303,7 @@ class GraphModule(Module):
 
     def __reduce__(self) -> tuple[Any, ...]:
         body = self.__dict__.copy()
-        block = _format_import_block(self.recompile().globals)
+        block = _format_import_block(GraphModule.recompile(self).globals)
         body = {**body, "_code": self._code}
         del body["_graph"]
         return reduce_graph_module, (body, block)
@@ -312,7 +312,7 @@ class GraphModule(Module):
         body = {**self.__dict__, "_graphmodule_cls_name": type(self).__name__}
         del body["_graph"]
         name = f"fx-generated._{exporter.get_unique_id()}"
-        block = _format_import_block(self.recompile().globals, exporter.importer)
+        block = _format_import_block(GraphModule.recompile(self).globals, exporter.importer)
         exporter.save_source_string(name, block + self.code)
         return reduce_package_graph_module, (body, name)
 
@@ -390,8 +390,11 @@ def _indented(text: str) -> str:
 
 
 def _make_graph_module(*args: Any, graph_module_cls: type | None = None, **kwargs: Any) -> GraphModule:
-    """Return a graph module of the given class."""
-    return (graph_module_cls or GraphModule)(*args, **kwargs)
+    """Return a graph module of the given class, or of the one that new modules have now."""
+    return (graph_module_cls or _standing[-1])(*args, **kwargs)
+
+
+_standing: list[type[GraphModule]] = [GraphModule]  # the class of new modules comes last; a lazy one for a time
 
 
 adopt(globals())

@@ -62,6 +62,11 @@ def _annotation(text: str) -> Any:
     return _PYTHON_TYPES.get(text, Any)
 
 
+def _torchscript_type_to_python_type(ts_type: Any) -> Any:
+    """Return what annotations have for a type of a schema."""
+    return _annotation(ts_type.annotation_str)
+
+
 def _signature(schema: Any) -> inspect.Signature:
     found = []
     seen_keyword_only = False
@@ -71,9 +76,9 @@ def _signature(schema: Any) -> inspect.Signature:
         kind = inspect.Parameter.KEYWORD_ONLY if seen_keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
         default = argument.default_value if argument.has_default_value() else inspect.Parameter.empty
         found.append(
-            inspect.Parameter(name, kind, default=default, annotation=_annotation(argument.type.annotation_str))
+            inspect.Parameter(name, kind, default=default, annotation=_torchscript_type_to_python_type(argument.type))
         )
-    returned = [_annotation(one.type.annotation_str) for one in schema.returns]
+    returned = [_torchscript_type_to_python_type(one.type) for one in schema.returns]
     given = returned[0] if len(returned) == 1 else tuple(returned) or None
     return inspect.Signature(found, return_annotation=given)
 

@@ -9,6 +9,7 @@ from mindtorch.multiprocessing import reductions as reductions
 from mindtorch.multiprocessing._thread_names import _get_thread_name as _get_thread_name
 from mindtorch.multiprocessing._thread_names import _set_thread_name as _set_thread_name
 from mindtorch.multiprocessing.reductions import init_reductions
+from mindtorch.multiprocessing.spawn import ENV_VAR_PARALLEL_START as ENV_VAR_PARALLEL_START
 from mindtorch.multiprocessing.spawn import (
     ProcessContext as ProcessContext,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -14,6 +15,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from mindtorch._naming import adopt
@@ -29,6 +31,10 @@ __all__ = [
     "start_processes",
 ]
 
+ENV_VAR_PARALLEL_START = "TORCH_MP_PARALLEL_START"
+"""Where this variable is 1, a server that forks is asked for all processes at once."""
+
+log = logging.getLogger(__name__)
 _GRACE_SECONDS = 30
 
 
@@ -141,10 +147,12 @@ class ProcessContext:
             self._join_procs_with_timeout(grace_period)
         for process in self.processes:
             if process.is_alive():
+                log.warning("Terminating process %s via signal SIGTERM", process.pid)
                 process.terminate()
         self._join_procs_with_timeout(_GRACE_SECONDS if grace_period is None else grace_period)
         for process in self.processes:
             if process.is_alive():
+                log.warning("Unable to shutdown process %s via SIGTERM , forcefully exiting via SIGKILL", process.pid)
                 process.kill()
             process.join()
 
@@ -183,8 +191,8 @@ def start_processes(
 ) -> ProcessContext | None:
     """Call `fn(i, *args)` in `nprocs` new processes; with `join` wait for all, else return their context."""
     context: Any = multiprocessing.get_context(start_method)
-    processes, error_files = [], []
-    for index in range(nprocs):
+
+    def started(index: int) -> tuple[Any, str]:
         descriptor, error_file = tempfile.mkstemp(prefix="pytorch-errorfile-", suffix=".pickle")
         os.close(descriptor)
         os.unlink(error_file)  # the name only: it exists again when there is an error to tell
@@ -192,9 +200,12 @@ def start_processes(
             target=_child, args=(Parcel((fn, args)), index, error_file, os.getpid()), daemon=daemon
         )
         process.start()
-        error_files.append(error_file)
-        processes.append(process)
-    group = ProcessContext(processes, error_files)
+        return process, error_file
+
+    at_once = start_method == "forkserver" and os.environ.get(ENV_VAR_PARALLEL_START, "0") == "1"
+    with ThreadPoolExecutor(nprocs if at_once and nprocs else 1) as threads:
+        made = list(threads.map(started, range(nprocs))) if at_once else [started(index) for index in range(nprocs)]
+    group = ProcessContext([process for process, _ in made], [error_file for _, error_file in made])
     if not join:
         return group
     while not group.join():

@@ -1,0 +1,15 @@
+"""`torch._export.utils`: what decompositions ask of operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch._naming import adopt
+
+
+def _is_cia_op(op: Any) -> bool:
+    """Return whether an overload is composed of others by a kernel that stands for every backend and for gradients."""
+    return bool(op._can_decompose())
+
+
+adopt(globals())
