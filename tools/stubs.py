@@ -171,8 +171,9 @@ def write(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     torch = surface.torch
-    exported, text = functions(surface, vars(torch), torch)
-    constants, modules, homes = values(surface), submodules(), lazy_names()
+    exported, text = functions(surface, dir(torch), torch)
+    homes = {name: home for name, home in lazy_names().items() if f'    "{name}",\n' not in exported}
+    constants, modules = values(surface), submodules()
     exported += "".join(f'    "{name}",\n' for name in dict.fromkeys([*constants, *modules, *homes]))
     text += "".join(f"from mindtorch import {name} as {name}\n" for name in modules)
     text += "".join(f"from {home} import {name} as {name}\n" for name, home in homes.items())
