@@ -215,7 +215,8 @@ struct DoubleHypot : NoNumbers {
         return ((x == INFINITY) | (y == INFINITY)) ? all_doubles(INFINITY) : found;
     }
     // One step of Newton's method from a root h of u² + v², u >= v, whose excess h² - u² - v² is found from differences
-    // that are exact: nearly all results are those of one rounding. (C. F. Borges, An improved algorithm for hypot, 2020)
+    // that are exact: nearly all results are those of one rounding (C. F. Borges, An improved algorithm for hypot,
+    // 2020).
     static INLINE Doubles corrected(const Doubles& u, const Doubles& v, const Doubles& h) {
         const Doubles near = h - v, far = h - u;
         const Doubles of_near = u * (2.0 * near - u) + (near - 2.0 * (u - v)) * near;
