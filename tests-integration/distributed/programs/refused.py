@@ -85,6 +85,13 @@ def static_changes():
     steps(("first", "second"), ("first", "second", "third"), ("first", "second", "third"), static_graph=True)
 
 
+def static_without_sums():
+    """Let the first step of a static graph sum nothing."""
+    model = DDP(Two(), static_graph=True)
+    with model.no_sync():
+        model(torch.ones(1, 2)).sum().backward()
+
+
 def hooked(hook):
     """Train with a hook."""
     model = DDP(nn.Linear(2, 2))
@@ -133,6 +140,7 @@ wrapped = {
     "reentrant, unused": lambda: shared(find_unused_parameters=True),
     "reentrant, static": lambda: shared(static_graph=True),
     "static": static_changes,
+    "static, first without sums": static_without_sums,
     "hook": lambda: hooked(3),
     "hook's bucket": lambda: hooked(wrong_annotation),
     "hook's result": lambda: hooked(wrong_result),

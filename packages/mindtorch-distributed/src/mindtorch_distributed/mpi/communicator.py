@@ -5,16 +5,16 @@ from __future__ import annotations
 import ctypes
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
-from mindtorch_distributed import engine
+from mindtorch_distributed import engine, order
 from mindtorch_distributed.engine import NAP, PROCESSORS, Array, Request, wait_until
 from mindtorch_distributed.lane import LateError
-from mindtorch_distributed.mpi.direct import LEAST, Direct, allow
+from mindtorch_distributed.mpi.direct import Direct, Steps, allow
 from mindtorch_distributed.peers import Peer
 from mindtorch_distributed.stores.base import DEFAULT_TIMEOUT
 
@@ -27,13 +27,11 @@ _NAMES = {
     engine.BOR: "BOR",
     engine.BXOR: "BXOR",
 }
-_OF_TRUTH = {engine.SUM: "BOR", engine.MAX: "BOR", engine.PRODUCT: "BAND", engine.MIN: "BAND"}
-_NUMPY: dict[str, Callable[..., Any]] = {
-    engine.SUM: np.add,
-    engine.PRODUCT: np.multiply,
-    engine.MIN: np.minimum,
-    engine.MAX: np.maximum,
-}
+_OF_TRUTH = {engine.SUM: engine.BOR, engine.MAX: engine.BOR, engine.PRODUCT: engine.BAND, engine.MIN: engine.BAND}
+_GATHERED = 1 << 20
+"""Bytes of the arrays of all, up to which they are gathered where the result depends on the order of ranks."""
+_QUICK = 1 << 11
+"""Bytes up to which MPI reduces arrays of two ranks quicker than it gathers them."""
 
 
 class MpiRequest:
@@ -77,6 +75,13 @@ def _apart(array: Array, output: Array | None) -> Array:
     return array.copy() if output is not None and np.may_share_memory(array, output) else array
 
 
+def _bits(array: Array, reduction: str) -> tuple[Array, str]:
+    """Truth values as numbers of 0 and 1, and the reduction of bits that is theirs."""
+    if array.dtype != np.bool_:
+        return array, reduction
+    return array.view(np.uint8), _OF_TRUTH.get(reduction, reduction)
+
+
 class MpiCommunicator:
     """A communicator of MPI."""
 
@@ -94,31 +99,34 @@ class MpiCommunicator:
     def _numbers(self, array: Array, reduction: str) -> tuple[list[Any], Any]:
         """The array as MPI takes it, and MPI's operation."""
         mpi = self._mpi
-        if array.dtype == np.bool_:
-            return [array.view(np.uint8), mpi.UINT8_T], getattr(mpi, _OF_TRUTH.get(reduction, _NAMES[reduction]))
-        if array.dtype.kind in "iufc" and array.dtype.isbuiltin == 1 and array.dtype != np.float16:
+        array, reduction = _bits(array, reduction)
+        ordered = array.dtype.kind == "f" and reduction in (engine.MIN, engine.MAX)
+        if array.dtype.kind in "iufc" and array.dtype.isbuiltin == 1 and array.dtype != np.float16 and not ordered:
             return [array, mpi._typedict[array.dtype.char]], getattr(mpi, _NAMES[reduction])
-        return [array.view(np.uint16), mpi.UINT16_T], self._operation(array.dtype, reduction)
+        whole = {2: (np.uint16, mpi.UINT16_T), 4: (np.uint32, mpi.UINT32_T), 8: (np.uint64, mpi.UINT64_T)}
+        bits, datatype = whole[array.itemsize]
+        return [array.view(bits), datatype], self._operation(array.dtype, reduction)
 
     def _operation(self, dtype: np.dtype[Any], reduction: str) -> Any:
-        """An operation on numbers that MPI does not know: those of 16 bits, computed by numpy."""
+        """An operation that MPI does not know, computed by numpy: on numbers of 16 bits, and gloo's least and greatest."""
         known = self._own.get((dtype, reduction))
         if known is None:
-            combine = _NUMPY[reduction]
+            combine = order.combine(dtype, reduction)
 
             def reduce(given: Any, result: Any, datatype: Any) -> None:
                 target = np.frombuffer(result, dtype)
-                combine(np.frombuffer(given, dtype), target, out=target)
+                with np.errstate(all="ignore"):
+                    combine(np.frombuffer(given, dtype), target, out=target)
 
-            known = self._own[dtype, reduction] = self._mpi.Op.Create(reduce, commute=True)
+            known = self._own[dtype, reduction] = self._mpi.Op.Create(reduce, commute=False)
         return known
 
     def _started(self, request: Any, *kept: Array | None) -> Request:
         return MpiRequest(request, self._mpi.Status(), self.size > PROCESSORS, *kept)
 
     def _readers(self, array: Array) -> Direct | None:
-        """Who reads the memory of others, for arrays that are large and divide: all ranks decide alike."""
-        if array.nbytes < LEAST or array.size % self.size or array.dtype == np.bool_:
+        """Who uses the memory of others, for arrays that are large: all ranks decide alike."""
+        if array.nbytes * self.size <= _GATHERED:
             return None
         if not self._tried:
             self._tried = True
@@ -131,7 +139,7 @@ class MpiCommunicator:
         able = len({peer.host for peer in self._peers}) == 1 and allow()
         places = np.empty((self.size, 3), np.int64)
         self._wait(self.all_gather(places.reshape(-1), np.array([able, os.getpid(), number.ctypes.data], np.int64)))
-        direct = Direct(self.rank, [int(pid) for pid in places[:, 1]], self._tell, self.barrier) if able else None
+        direct = Direct(self.rank, [int(pid) for pid in places[:, 1]], self.all_gather, self.barrier) if able else None
         if direct is not None and places[:, 0].all():
             try:
                 for other, address in enumerate(places[:, 2]):
@@ -149,19 +157,41 @@ class MpiCommunicator:
         if not wait_until(request, self._timeout.total_seconds(), self):
             raise LateError(self._timeout.total_seconds())
 
-    def _tell(self, numbers: Array, own: int) -> Request:
-        return self.all_gather(numbers, np.array([own], np.int64))
+    def _ordered(self, array: Array, reduction: str) -> bool:
+        """Return whether arrays are gathered, and reduced in the order of gloo."""
+        quick = self.size == 2 and array.nbytes > _QUICK
+        needed = quick or order.depends(array.dtype, reduction, self.size)
+        return needed and 0 < array.nbytes * self.size <= _GATHERED
+
+    def _gathered(self, array: Array, reduction: str, target: Array, start: int) -> Request:
+        """Reduce a part of all arrays, which is written to `target`."""
+
+        def requests() -> Iterator[Request]:
+            arrays = np.empty((self.size, array.size), array.dtype)
+            yield self.all_gather(arrays.reshape(-1), array)
+            target[...] = order.reduced(list(arrays), reduction, start, start + target.size)
+
+        return Steps(requests(), array)
 
     def all_reduce(self, array: Array, reduction: str) -> Request:
         """See `Communicator`."""
         direct = self._readers(array)
         if direct is not None:
-            return direct.all_reduce(array, reduction)
+            return direct.all_reduce(*_bits(array, reduction))
+        if self._ordered(array, reduction):
+            return self._gathered(array, reduction, array, 0)
         buffer, operation = self._numbers(array, reduction)
         return self._started(self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, operation), array)
 
     def reduce(self, array: Array, reduction: str, root: int) -> Request:
         """See `Communicator`."""
+        if order.depends(array.dtype, reduction, self.size):
+            result = array if self.rank == root else array.copy()
+            if self._ordered(array, reduction):
+                return self._gathered(array, reduction, result, 0)
+            direct = self._readers(array)
+            if direct is not None:
+                return direct.all_reduce(result, reduction)
         buffer, operation = self._numbers(array, reduction)
         if self.rank == root:
             return self._started(self._comm.Ireduce(self._mpi.IN_PLACE, buffer, operation, root), array)
@@ -191,7 +221,9 @@ class MpiCommunicator:
         """See `Communicator`."""
         array, direct = _apart(array, output), self._readers(array)
         if direct is not None:
-            return direct.reduce_scatter(output, array, reduction)
+            return direct.reduce_scatter(_bits(output, reduction)[0], *_bits(array, reduction))
+        if self._ordered(array, reduction):
+            return self._gathered(array, reduction, output, self.rank * output.size)
         buffer, operation = self._numbers(array, reduction)
         target, _ = self._numbers(output, reduction)
         return self._started(self._comm.Ireduce_scatter_block(buffer, target, operation), output, array)

@@ -1,11 +1,11 @@
-"""Reductions of large arrays among processes of one host, each of which reads the memory of the others.
+"""Reductions of large arrays among processes of one host, each of which reads and writes the memory of the others.
 
-A rank reduces its own part of the array with what it reads of the others, block by block, so that what it reads stays in
-the processor's cache; then it reads the parts that the others have reduced. All wait for each other three times, however
-long the array is, which is what counts where processors have more to do.
+A rank reduces its own part of the array with what it reads of the others, block by block, and writes each result to the
+others at once. So everything that a block needs is still in the processor's cache: every array passes through it once. All
+wait for each other twice, however long the array is, which is what counts where processors have more to do.
 
-The kernel lets a process read another's memory that might also trace it. Where a security module allows that to
-ancestors only, each process allows it to what its parent has started: the ranks of one launcher.
+The kernel lets a process read and write another's memory that might also trace it. Where a security module allows that
+to ancestors only, each process allows it to what its parent has started: the ranks of one launcher.
 """
 
 from __future__ import annotations
@@ -14,27 +14,16 @@ import ctypes
 import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from mindtorch_distributed import engine
+from mindtorch_distributed import order
 from mindtorch_distributed.engine import Array, PeerEndedError, Request
 
-BLOCK = 1 << 19
-"""Bytes that are read and reduced at once."""
-LEAST = 1 << 20
-"""Bytes from which on this is faster than MPI's own."""
+BLOCK = 1 << 18
+"""Bytes that are read, reduced and written at once: several such blocks fit into the second cache of a core."""
 _SET_TRACER = 0x59616D61
-
-_COMBINE: dict[str, np.ufunc] = {
-    engine.SUM: np.add,
-    engine.PRODUCT: np.multiply,
-    engine.MIN: np.minimum,
-    engine.MAX: np.maximum,
-    engine.BAND: np.bitwise_and,
-    engine.BOR: np.bitwise_or,
-    engine.BXOR: np.bitwise_xor,
-}
 
 
 class _Bytes(ctypes.Structure):
@@ -42,34 +31,46 @@ class _Bytes(ctypes.Structure):
 
 
 class Steps:
-    """A request of several, each of which is started when the one before is done."""
+    """A request of several, each of which is started when the one before is done.
 
-    def __init__(self, requests: Iterator[Request]) -> None:
-        self._requests, self._current = requests, next(requests, None)
+    Others may read and write its arrays until it is done, also when nobody waits for it any more: it stays till then.
+    """
+
+    def __init__(self, requests: Iterator[Request], *kept: Array) -> None:
+        self._requests, self._current, self._kept = requests, next(requests, None), kept
+        _underway.add(self)
+
+    def _go_on(self) -> None:
+        self._current = next(self._requests, None)
+        if self._current is None:
+            _underway.discard(self)
 
     def test(self) -> bool:
         """Go on as far as possible; return whether all is done."""
         while self._current is not None:
             if not self._current.test():
                 return False
-            self._current = next(self._requests, None)
+            self._go_on()
         return True
 
     def finish(self) -> None:
         """Return when all is done."""
         while self._current is not None:
             self._current.finish()
-            self._current = next(self._requests, None)
+            self._go_on()
 
     def source(self) -> int:
         """No message came."""
         return -1
 
 
+_underway: set[Steps] = set()
+
+
 def allow() -> bool:
-    """Let processes with this one's parent read its memory; return whether this system knows such reads."""
+    """Let processes with this one's parent use its memory; return whether this system knows such reads and writes."""
     libc = ctypes.CDLL(None)
-    if not hasattr(libc, "process_vm_readv"):
+    if not hasattr(libc, "process_vm_readv") or not hasattr(libc, "process_vm_writev"):
         return False
     # Fails where no security module asks for it, and there it is not needed.
     libc.prctl(_SET_TRACER, ctypes.c_ulong(os.getppid()), 0, 0, 0)
@@ -79,65 +80,97 @@ def allow() -> bool:
 class Direct:
     """Reductions of the ranks of a communicator, whose processes are `processes`.
 
-    `tell` gives every rank's number to all: a rank that knows all numbers knows that all have come so far.
+    `tell` gives every rank's two numbers to all: a rank that knows all numbers knows that all have come so far.
     """
 
-    def __init__(self, rank: int, processes: Sequence[int], tell: Callable[[Array, int], Request],
+    def __init__(self, rank: int, processes: Sequence[int], tell: Callable[[Array, Array], Request],
                  barrier: Callable[[], Request]) -> None:  # fmt: skip
         self._rank, self._size, self._processes = rank, len(processes), processes
         self._tell, self._barrier = tell, barrier
-        self._read = ctypes.CDLL(None, use_errno=True).process_vm_readv
-        self._read.restype = ctypes.c_ssize_t
-        self._room = np.empty(BLOCK, np.uint8)
+        libc = ctypes.CDLL(None, use_errno=True)
+        self._read, self._write = libc.process_vm_readv, libc.process_vm_writev
+        self._read.restype = self._write.restype = ctypes.c_ssize_t
+        self._rooms = np.empty((2, BLOCK), np.uint8)
 
     def read(self, target: Array, rank: int, address: int) -> None:
         """Copy a rank's bytes at `address` to an array. PeerEndedError when it has ended, OSError when it must not be read."""
-        here, there = _Bytes(target.ctypes.data, target.nbytes), _Bytes(address, target.nbytes)
+        self._move(self._read, target, rank, address)
+
+    def write(self, given: Array, rank: int, address: int) -> None:
+        """Copy an array to a rank's bytes at `address`; errors as those of `read`."""
+        self._move(self._write, given, rank, address)
+
+    def _move(self, function: Any, array: Array, rank: int, address: int) -> None:
+        here, there = _Bytes(array.ctypes.data, array.nbytes), _Bytes(address, array.nbytes)
         pid = self._processes[rank]
-        count = self._read(pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
-        if count == target.nbytes:
+        count = function(pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
+        if count == array.nbytes:
             return
         code = ctypes.get_errno() if count < 0 else errno.EFAULT
         if code == errno.ESRCH:
             raise PeerEndedError([rank])
-        raise OSError(code, f"the memory of process {pid} cannot be read: {os.strerror(code)}")
+        raise OSError(code, f"the memory of process {pid} cannot be used: {os.strerror(code)}")
 
-    def _reduce_own(self, target: Array, given: Array, addresses: Array, combine: np.ufunc) -> None:
-        """Reduce this rank's part, `given`, with the same part of all others."""
-        step = BLOCK // given.itemsize
-        for start in range(0, given.size, step):
-            first, result = given[start : start + step], target[start : start + step]
-            room = self._room[: first.nbytes].view(first.dtype)
-            skipped = (self._rank * given.size + start) * given.itemsize
-            for other, address in enumerate(addresses):
-                if other != self._rank:
-                    self.read(room, other, int(address) + skipped)
-                    first = combine(first, room, out=result)
+    def _meet(self, places: Array, array: Array) -> Request:
+        """Tell all where this rank's array is, and how long; learn the same of all."""
+        return self._tell(places.reshape(-1), np.array([array.ctypes.data, array.nbytes], np.int64))
+
+    def _reduce_part(self, target: Array, array: Array, start: int, places: Array, reduction: str) -> Iterator[int]:
+        """Reduce the part of the arrays of all that begins at `start` into `target`, block by block; yield their ends."""
+        lengths = places[:, 1].tolist()
+        if len(set(lengths)) > 1:
+            raise ValueError(f"the arrays of the ranks have different numbers of bytes: {lengths}")
+        combine, width = order.combine(array.dtype, reduction), array.itemsize
+        step = BLOCK // width
+        for low, high, owner in order.pieces(start, start + target.size, order.owned(array.size, width, self._size)):
+            for begin in range(low, high, step):
+                end = min(begin + step, high)
+                self._reduce_block(target[begin - start : end - start], array, (begin, end), owner, places, combine)
+                yield end - start
+
+    def _reduce_block(self, target: Array, array: Array, block: tuple[int, int], owner: int, places: Array,
+                      combine: order.Combine) -> None:  # fmt: skip
+        so_far: Array | None = None
+        *_, last = ranks = order.ranks_in_order(owner, self._size)
+        rooms = [room[: target.nbytes].view(array.dtype) for room in self._rooms]
+        for rank in ranks:
+            value = array[slice(*block)]
+            if rank != self._rank:
+                value = rooms[0 if so_far is None else 1]
+                self.read(value, rank, int(places[rank, 0]) + block[0] * array.itemsize)
+            if so_far is None:
+                so_far = value
+            else:
+                with np.errstate(all="ignore"):
+                    so_far = combine(value, so_far, out=target if rank == last else rooms[0])
 
     def reduce_scatter(self, output: Array, array: Array, reduction: str) -> Request:
-        """Reduce the arrays of all, and give each rank its part."""
-        own = array.reshape(self._size, -1)[self._rank]
+        """Reduce the arrays of all, and give each rank its part. The array divides into equal parts."""
 
         def requests() -> Iterator[Request]:
-            addresses = np.empty(self._size, np.int64)
-            yield self._tell(addresses, array.ctypes.data)
-            self._reduce_own(output, own, addresses, _COMBINE[reduction])
+            places = np.empty((self._size, 2), np.int64)
+            yield self._meet(places, array)
+            for _ in self._reduce_part(output, array, self._rank * output.size, places, reduction):
+                pass
             yield self._barrier()
 
-        return Steps(requests())
+        return Steps(requests(), array)
 
     def all_reduce(self, array: Array, reduction: str) -> Request:
-        """Reduce the arrays of all, in place. The array divides into equal parts."""
-        parts = array.reshape(self._size, -1)
+        """Reduce the arrays of all, in place. Only its owner reads and writes a part of them."""
+        count = order.owned(array.size, array.itemsize, self._size)
+        start = min(self._rank * count, array.size)
+        own = array[start : start + count]
 
         def requests() -> Iterator[Request]:
-            addresses = np.empty(self._size, np.int64)
-            yield self._tell(addresses, array.ctypes.data)
-            self._reduce_own(parts[self._rank], parts[self._rank], addresses, _COMBINE[reduction])
-            yield self._barrier()
-            for other, address in enumerate(addresses):
-                if other != self._rank:
-                    self.read(parts[other], other, int(address) + other * parts[other].nbytes)
+            places = np.empty((self._size, 2), np.int64)
+            yield self._meet(places, array)
+            done = 0
+            for end in self._reduce_part(own, array, start, places, reduction):
+                for rank, place in enumerate(places[:, 0]):
+                    if rank != self._rank:
+                        self.write(own[done:end], rank, int(place) + (start + done) * array.itemsize)
+                done = end
             yield self._barrier()
 
-        return Steps(requests())
+        return Steps(requests(), array)

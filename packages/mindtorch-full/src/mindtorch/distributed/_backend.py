@@ -24,7 +24,7 @@ from mindtorch.distributed._options import (
     ScatterOptions,
 )
 from mindtorch.distributed._reduce_op import REDUCTIONS, RedOpType, type_of
-from mindtorch.distributed._tensors import check_dtype, flat, host, joined, spread
+from mindtorch.distributed._tensors import check_dtype, check_in_order, flat, host, in_memory_order, joined, spread
 from mindtorch.distributed._work import CompletedWork, MessageWork, OpType, TaskWork, Work, ended_text, late_text
 from mindtorch_distributed import Communicator, Lane, LateError, LocalCommunicator, PeerEndedError, Task
 from mindtorch_distributed.engine import Request
@@ -312,13 +312,15 @@ class EngineBackend(Backend):
     ) -> Work:  # fmt: skip
         """Give each rank its rows."""
         check_dtype(tensor)
+        check_in_order(tensor)
+        array, (result, after) = in_memory_order(tensor)[0], in_memory_order(output)
         if not output_split_sizes and not input_split_sizes:
-            checks_equal = output.numel() == tensor.numel()
-            if not checks_equal:
-                raise RuntimeError("[enforce fail at gloo/alltoall.cc:30] in->size == out->size. ")
-        sent = checks.splits(input_split_sizes, tensor, self._size)
-        received = checks.splits(output_split_sizes, output, self._size)
-        array, (result, after) = flat(tensor)[0], flat(output)
+            checks.equal_bytes(tensor, output, self._size)
+            array, result = array.view(np.uint8), result.view(np.uint8)
+            sent = received = [array.size // self._size] * self._size
+        else:
+            sent = checks.splits(input_split_sizes, tensor, self._size)
+            received = checks.splits(output_split_sizes, output, self._size)
         start = lambda: self._communicator.all_to_all(result, received, array, sent)  # noqa: E731
         return self._launch(OpType.ALLTOALL_BASE, start, after, [output], opts or AllToAllOptions())
 
@@ -371,6 +373,8 @@ class EngineBackend(Backend):
             raise RuntimeError(f"the rank {rank} is not one of the group's {self._size}")
         if rank == self._rank:  # gloo has no connection of a process with itself
             raise RuntimeError(f"state_ >= CONNECTED. 1 vs 4. Pair is not connected: rank {rank} is this process")
+        if not tensor.is_contiguous():
+            raise RuntimeError("input tensor has to be contiguous")
         array, after = flat(tensor)
         if kind is OpType.SEND:
             request = self._communicator.send(array, rank or 0, tag)

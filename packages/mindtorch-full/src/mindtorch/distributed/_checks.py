@@ -86,6 +86,15 @@ def holds(condition: bool, text: str, left: object, right: object) -> None:
         raise RuntimeError(f"Check failed: {text} ({left} vs. {right}). ")
 
 
+def equal_bytes(given: Any, result: Any, size: int) -> None:
+    """The memory of both divides into as many bytes for each rank, whatever their shapes are."""
+    count = given.numel() * given.element_size()
+    if given.numel() != result.numel():
+        raise RuntimeError("[enforce fail at gloo/alltoall.cc:30] in->size == out->size. ")
+    if count % size:
+        raise RuntimeError("[enforce fail at gloo/alltoall.cc:31] in->size % context->size == 0. ")
+
+
 def splits(sizes: Sequence[int], tensor: Any, size: int) -> list[int]:
     """How many elements of `tensor` each rank has: equal parts, or the rows in `sizes`."""
     rows = tensor.shape[0] if tensor.dim() else 0

@@ -30,7 +30,7 @@ from mindtorch.distributed._options import (
     ReduceScatterOptions,
     ScatterOptions,
 )
-from mindtorch.distributed._reduce_op import ReduceOp
+from mindtorch.distributed._reduce_op import ReduceOp, type_of
 from mindtorch.distributed._told import begin
 from mindtorch.distributed._world import (
     _canonicalize_group_rank,
@@ -53,6 +53,12 @@ _REVISIT = (
     "will be deprecated. If you must use it, please revisit our documentation later at "
     "https://pytorch.org/docs/main/distributed.html#collective-functions"
 )
+
+
+def _check_complex(name: str, op: Any) -> None:
+    """The reduction takes complex numbers apart. In torch's text, its number is a character."""
+    if not supports_complex(op):
+        raise RuntimeError(f"{name} does not support{chr(type_of(op))}on complex tensors")
 
 
 def _options(kind: Any, async_op: bool, **fields: Any) -> Any:
@@ -127,8 +133,7 @@ def reduce(
     if _rank_not_in_group(group):
         return _warn_not_in_group("reduce")
     if tensor.is_complex():
-        if not supports_complex(op):
-            raise ValueError(f"reduce does not support {op} on complex tensors")
+        _check_complex("reduce", op)
         tensor = real(tensor)
     options = _options(ReduceOptions, async_op, reduceOp=op, rootRank=group_dst)
     return finished(begin(group, "reduce", [tensor], options), async_op)
@@ -272,8 +277,10 @@ def reduce_scatter(
     _ensure_all_tensors_same_dtype(output, input_list)
     if _rank_not_in_group(group):
         return _warn_not_in_group("reduce_scatter")
-    options = _options(ReduceScatterOptions, async_op, reduceOp=op)
-    return finished(begin(_working_group(group), "reduce_scatter", [output], [input_list], options), async_op)
+    if output.is_complex():
+        _check_complex("all_reduce", op)
+    options, given = _options(ReduceScatterOptions, async_op, reduceOp=op), reals(input_list)
+    return finished(begin(_working_group(group), "reduce_scatter", [real(output)], [given], options), async_op)
 
 
 @overridable("input")
@@ -285,6 +292,8 @@ def reduce_scatter_single(
     _check_single_tensor(input, "input")
     if _rank_not_in_group(group):
         return _warn_not_in_group("reduce_scatter_single")
+    if input.is_complex():
+        _check_complex("all_reduce", op)
     options = _options(ReduceScatterOptions, async_op, reduceOp=op)
     group = _working_group(group)
     collected, result = collect(group, reduce_scatter_single, input, output, op, async_op)

@@ -22,6 +22,10 @@ class RedOpType(enum.IntEnum):
     PREMUL_SUM = 8
     UNUSED = 9
 
+    def __bool__(self) -> bool:
+        """True for every kind, also for the sum, whose number is 0."""
+        return True
+
     def __repr__(self) -> str:
         return f"<RedOpType.{self.name}: {self.value}>"
 

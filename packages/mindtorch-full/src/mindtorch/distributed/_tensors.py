@@ -31,6 +31,20 @@ def flat(tensor: Any) -> tuple[np.ndarray[Any, Any], Callable[[], None]]:
     return copied, write_back
 
 
+def in_memory_order(tensor: Any) -> tuple[np.ndarray[Any, Any], Callable[[], None]]:
+    """`flat` in the order of memory, where the elements lie behind one another."""
+    ordered = tensor.permute(sorted(range(tensor.dim()), key=tensor.stride, reverse=True))
+    return flat(ordered if ordered.is_contiguous() else tensor)
+
+
+def check_in_order(tensor: Any) -> None:
+    """ValueError unless the elements lie behind one another, in the order of a memory format."""
+    formats = {4: mindtorch.channels_last, 5: mindtorch.channels_last_3d}
+    chosen = formats.get(tensor.dim(), mindtorch.contiguous_format)
+    if not tensor.is_contiguous() and not tensor.is_contiguous(memory_format=chosen):
+        raise ValueError("Tensors must be contiguous")
+
+
 def host(tensor: Any) -> np.ndarray[Any, Any]:
     """The elements on the host, without history: an array over the tensor's memory."""
     if tensor.device.type != "cpu":

@@ -68,6 +68,59 @@ def reductions(at: Rank) -> dict[str, Callable[[], Any]]:
     return calls | {f"reduce_scatter and reduce {op}": lambda op=op: parts(op) for op in REDUCTIONS[:5]}
 
 
+def orders(at: Rank) -> dict[str, Callable[[], Any]]:
+    """Reductions whose result shows in which order the ranks were reduced, and complex numbers."""
+    torch, dist = at.torch, at.dist
+    nan, own = float("nan"), float(at.rank)
+
+    def extremes(op: str, dtype: str, times: int) -> Any:
+        values = [nan if at.rank == 0 else 1.0, 1.0 if at.rank == 0 else nan, 0.0 if at.rank else -0.0, own]
+        x = torch.tensor(values * times, dtype=getattr(torch, dtype))
+        rooted, part = x.clone(), torch.empty_like(x[: 2 * times])
+        dist.reduce(rooted, at.size - 1, op=getattr(dist.ReduceOp, op))
+        dist.reduce_scatter_single(part, torch.cat([x] * at.size)[: part.numel() * at.size], getattr(dist.ReduceOp, op))
+        dist.all_reduce(x, op=getattr(dist.ReduceOp, op))
+        held = [x, part, *([rooted] if at.rank == at.size - 1 else [])]
+        return [[str(torch.signbit(one).sum()), one[:8], one[-8:], str(torch.isnan(one).sum())] for one in held]
+
+    def sums(count: int) -> Any:
+        x = torch.randn(count, generator=torch.Generator().manual_seed(at.rank))
+        dist.all_reduce(x)
+        return x[:20], x[-20:], x.double().sum()
+
+    def complex_parts(op: str) -> Any:
+        output = torch.zeros(2, dtype=torch.complex64)
+        given = [torch.full((2,), complex(own, i), dtype=torch.complex64) for i in range(at.size)]
+        dist.reduce_scatter(output, given, op=getattr(dist.ReduceOp, op))
+        return output
+
+    calls = {
+        f"{op} of {dtype} in order, {times} times": lambda o=op, d=dtype, t=times: extremes(o, d, t)
+        for op in ("MIN", "MAX")
+        for dtype in ("float32", "float16", "bfloat16", "float64")
+        for times in (1, 3, 40_003)
+    }
+    calls |= {f"sum of {count} in order": lambda count=count: sums(count) for count in (3, 1001, 300_001)}
+    return calls | {f"complex reduce_scatter {op}": lambda op=op: complex_parts(op) for op in ("SUM", "AVG")}
+
+
+def layouts(at: Rank) -> dict[str, Callable[[], Any]]:
+    """Exchanges of tensors that lie in memory in another order, and of bytes that do not divide by rows."""
+    torch, dist = at.torch, at.dist
+    last = torch.channels_last
+
+    def exchanged(output: Any, given: Any) -> Any:
+        dist.all_to_all_single(output, given)
+        return output
+
+    return {
+        "exchange into columns": lambda: exchanged(torch.zeros(4, 8).t(), at.of(8, 4)),
+        "exchange of channels": lambda: exchanged(torch.zeros(4, 4, 2, 2), at.of(4, 4, 2, 2).to(memory_format=last)),
+        "exchange of uneven rows": lambda: exchanged(torch.zeros(3, 4), at.of(3, 4)),
+        "exchange of half an element": lambda: exchanged(torch.zeros(()), at.of(1)[0]) if at.size == 2 else None,
+    }
+
+
 def moves(at: Rank) -> dict[str, Callable[[], Any]]:
     """Tensors that change hands, of every dtype."""
     dist, zeros = at.dist, at.torch.zeros
@@ -268,6 +321,8 @@ def errors(at: Rank) -> dict[str, Callable[[], Any]]:
         "send to oneself": lambda: dist.send(one(1), at.rank),
         "no such operation": lambda: dist.P2POp(dist.all_reduce, one(1), 0),
         "no works": lambda: dist.batch_isend_irecv([1]),
+        "message of columns": lambda: dist.isend(at.of(3, 2).t(), (at.rank + 1) % at.size),
+        "receiving into columns": lambda: dist.irecv(at.of(3, 2).t(), (at.rank + 1) % at.size),
         "product of complex": lambda: dist.all_reduce(one(1).to(torch.complex64), op=dist.ReduceOp.PRODUCT),
         "bits of floats": lambda: dist.all_reduce(one(1), op=dist.ReduceOp.BAND),
         "twice": lambda: dist.init_process_group("gloo"),
@@ -292,7 +347,7 @@ def _end_together(at: Rank) -> None:
         time.sleep(0.02)
 
 
-SCENARIOS = (reductions, moves, corners, works, messages, errors)
+SCENARIOS = (reductions, orders, layouts, moves, corners, works, messages, errors)
 
 
 def main() -> None:

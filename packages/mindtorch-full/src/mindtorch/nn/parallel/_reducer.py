@@ -171,7 +171,9 @@ class Reducer:
             self._mark_ready(index)
 
     def delay_all_reduce(self) -> None:
-        """End the first backward pass of a static graph: now it is known what is used."""
+        """End the first backward pass of a static graph: now it is known what is used. It must not be one without sums."""
+        if not self._expecting:
+            raise RuntimeError(texts.NOT_EXPECTED)
         with torch.no_grad():
             for index in range(len(self.parameters)):
                 self._mark_ready(index)

@@ -55,3 +55,8 @@ def no_future(kind: type) -> str:
         "compile in debug mode for details). DDP communication hook's callback must return a torch.futures.Future object, "
         f"but got {kind.__module__}.{kind.__qualname__}"
     )
+
+NOT_EXPECTED = (
+    'expect_autograd_hooks_ INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/torch/csrc/distributed/c10d/reducer.cpp":1732, '
+    "please report a bug to PyTorch. "
+)
