@@ -183,7 +183,13 @@ def row(one: Tried) -> str:
     """Return an interpreter's line of the page."""
     results = " | ".join(one.tests[name] for name in wheels.COMPILED)
     sizes = f"{one.ours / 1e6:.1f} | {one.everything / 1e6:.1f}"
-    return f"| {one.version} | {one.seconds:.1f} | {sizes} | {results} | {one.downloaded / 1e6:.1f} |"
+    return f"| {one.version} | {one.seconds:.1f} | {sizes} | {results} | {one.downloaded / 1e6:.1f} | {sources()} |"
+
+
+def sources() -> str:
+    """Return the day and the state of the sources that a row was measured with."""
+    command = ["git", "log", "-1", "--format=%h of %cs"]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def kept(starts: tuple[str, ...], rows: list[str], before: str) -> list[str]:
@@ -206,14 +212,17 @@ def page(all_tried: list[Tried], house: Path, materials: Path, before: str) -> s
         "no compiler and ran a training step; compiled members ran their own tests.",
         "",
         "| CPython | `pip install mindtorch-full`, s | our members, MB | with numpy, scipy and ml_dtypes, MB "
-        "| tests of mindtorch-cpu | tests of mindtorch-runtime | downloaded, MB |",
-        "| --- | ---: | ---: | ---: | --- | --- | ---: |",
+        "| tests of mindtorch-cpu | tests of mindtorch-runtime | downloaded, MB | sources |",
+        "| --- | ---: | ---: | ---: | --- | --- | ---: | --- |",
     ]
     lines += kept(("| 3.",), [row(one) for one in all_tried], before)
     lines += ["", "| File | MB |", "| --- | ---: |"]
     files = [file for file in house.iterdir() if file.suffix in (".whl", ".gz") or file == materials]
     lines += kept(("| mindtorch",), [f"| {file.name} | {file.stat().st_size / 1e6:.2f} |" for file in files], before)
     lines += [
+        "",
+        "A row is measured anew when its interpreter is at hand; the last column says of which sources it is. `twine check "
+        "--strict` passed all files, `auditwheel show` the compiled wheels; `abi3audit` has nothing to check.",
         "",
         "Byte code is not counted. The modules are built for each version of CPython: they read the interpreter's own "
         "structures on the path of every call, which the stable ABI (`abi3`) does not offer.",
