@@ -31,6 +31,10 @@ class MissingRecorder:
             if source is not None and isinstance(value, TensorBase) and value._sig.requires_grad
         ]
 
+    def resized(self, wanted: PlanRequest) -> MissingRecorder:
+        """Return the recorder of a call that differs from this one's in sizes and strides alone."""
+        return MissingRecorder(wanted)
+
     check = staticmethod(check_inplace)
 
     def before(self, flat: tuple[Any, ...]) -> Any:

@@ -20,7 +20,7 @@ from .engine import current_task
 from .inplace import check_inplace, rebase_history
 from .node import Node, OpNode, hooks_of, sequence
 from .recording import PLAIN_KINDS, SaveKind
-from .save_layout import Layout
+from .save_layout import Layout, constant_of
 from .saved import Packed, freed_error, pack, unpack
 from .views import gradient_edge
 
@@ -64,6 +64,7 @@ class Recorder:
     __slots__ = (
         "arguments",
         "cls",
+        "constants",
         "differentiable",
         "edges",
         "environment",
@@ -92,6 +93,7 @@ class Recorder:
         self.single = len(returns) == 1 and not returns[0].type.is_list
         self.edges = tuple(layout.edges)
         self.environment = layout.environment
+        self.constants = layout.constants
         self.formulas = layout.formulas
         self.places = layout.places
         passed = {"grad", "grads", "needs"}
@@ -107,6 +109,17 @@ class Recorder:
         plain = plain and not any(value._sig.inference for value in tensor_leaves(wanted.values))
         self.plain = plain and kinds <= PLAIN_KINDS
         self.plain_saves = tuple(save.source for save in self.saves) if plain and kinds <= {SaveKind.TENSOR} else None
+
+    def resized(self, wanted: PlanRequest) -> Recorder:
+        """Return the recorder of a call that differs from this one's in sizes and strides alone."""
+        made: Recorder = _new(Recorder)
+        for name in _KEPT:
+            setattr(made, name, getattr(self, name))
+        made.outputs = output_specs(wanted)
+        made.environment = self.environment.copy()
+        for place, index, what in self.constants:
+            made.environment[place] = constant_of(wanted.values[index], what)
+        return made
 
     check = staticmethod(check_inplace)
 
@@ -282,6 +295,9 @@ class Recorder:
             item for item, save in zip(node._saved[::2], self.saves, strict=True)
             if save.kind is SaveKind.TENSOR and save.source == 0 and item.__class__ is not Packed
         ]  # fmt: skip
+
+
+_KEPT = tuple(name for name in Recorder.__slots__ if name not in ("environment", "native", "outputs"))
 
 
 def output_specs(wanted: PlanRequest) -> tuple[Any, ...]:

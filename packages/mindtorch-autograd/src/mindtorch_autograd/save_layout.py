@@ -26,6 +26,7 @@ class Layout:
         self.places: dict[str, int] = {}
         self.saves: list[Save] = []
         self.formulas: list[PlannedFormula] = []
+        self.constants: list[tuple[int, int, str | None]] = []
         differentiable = {name for formula in entry.formulas for name in formula.arguments}
         for name, index in self.arguments.items():
             if name in differentiable:
@@ -56,8 +57,7 @@ class Layout:
         if name in self.arguments:
             return self._save(name, None)
         argument, _, what = name.partition("_sym_")
-        value = self.wanted.values[self.arguments[argument]]
-        return geometry(value._sig.spec, what) if isinstance(value, TensorBase) else ()
+        return self._constant(self.arguments[argument], what)
 
     def _add(self, formula: Formula) -> None:
         places = []
@@ -94,18 +94,31 @@ class Layout:
             value, source = self.wanted.values[index], self.wanted.sources[index]
             kind = _kind(value, source)
             if kind is None:
-                return value
+                return self._constant(index, None)
             self.saves.append(Save(kind, source, place))
             return None
         name, _, what = parameter.rpartition("_")
         index = self.arguments[name]
-        value = self.wanted.values[index]
         if what == "offset":
             self.saves.append(Save(SaveKind.OFFSET, self.wanted.sources[index], place))
             return None
-        if isinstance(value, (list, tuple)):
-            return [item._sig.spec if isinstance(item, TensorBase) else item for item in value]
-        return value._sig.spec if isinstance(value, TensorBase) else value
+        return self._constant(index, "")
+
+    def _constant(self, index: int, what: str | None) -> Any:
+        """Return what every call of the plan has at an argument; note it, as a call of other sizes has another one."""
+        self.constants.append((len(self.environment), index, what))
+        return constant_of(self.wanted.values[index], what)
+
+
+def constant_of(value: Any, what: str | None) -> Any:
+    """Return the value itself for None, its geometry for "", else the named part of its geometry."""
+    if what is None:
+        return value
+    if what:
+        return geometry(value._sig.spec, what) if isinstance(value, TensorBase) else ()
+    if isinstance(value, (list, tuple)):
+        return [item._sig.spec if isinstance(item, TensorBase) else item for item in value]
+    return value._sig.spec if isinstance(value, TensorBase) else value
 
 
 def _selection(places: list[int]) -> Callable[..., Any]:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_storage.device import device as Device
 from mindtorch_storage.tensor_base import TensorBase
 
 from .arguments.binding import bind_overload, bind_packet
@@ -27,14 +26,15 @@ from .arguments.parameter import INT64
 from .arguments.python_defaults import with_python_defaults
 from .arguments.receiver import check_receiver
 from .execute.again import RETRIED, run_again
-from .execute.arrays import array_types, current, resolve
 from .execute.profiling import plan_recorded
 from .extend.overloads import namespace, overload_of
 from .interface.autograd import hooks
 from .interface.native import native_path
 from .interface.wiring import wired
 from .override import overrides
-from .plan import opaque_types, plain_types, wrapping_types
+from .plan import plain_types
+from .plan.family import family_key
+from .plan.fingerprint import Unplannable, fingerprint
 from .plan.planner import plan_call
 from .plan.record import differentiable
 from .state import NONE_OVERRIDE, Mode, fresh_signature, state
@@ -45,38 +45,6 @@ PLAN_LIMIT = 8192
 
 planned: dict[str, int] = {"count": 0}
 """How many plans were made in this process (a test counts that one geometry is planned once)."""
-
-
-class Unplannable(Exception):
-    """An argument that cannot be part of a key: plan this call anew every time."""
-
-
-def fingerprint(value: Any, depth: int = 32) -> Any:
-    """Return the part of a plan key that `value` contributes; Unplannable for lists deeper in each other than `depth`."""
-    kind = type(value)
-    if kind in plain_types:
-        return value._sig
-    if kind is list or kind is tuple:
-        if not depth:
-            raise Unplannable
-        return (kind, *[fingerprint(item, depth - 1) for item in value])
-    if kind is int or value is None:
-        return value
-    if kind is str:
-        return value if value not in array_types else current(value)
-    if kind is float or kind is bool or kind is complex:
-        return (kind, value)
-    if kind is Device:
-        return (kind, resolve(value) if value.type in array_types else value)
-    if isinstance(value, tuple) and not overrides.overrides_as_tuple(kind):
-        return (tuple, *[fingerprint(item, depth - 1) for item in value])
-    if kind in opaque_types:
-        return kind
-    if kind in wrapping_types:
-        return (kind, value._sig)
-    if isinstance(value, TensorBase) or kind.__hash__ is None or hasattr(kind, "__torch_function__"):
-        raise Unplannable
-    return (kind, value)
 
 
 def make_call(packet: Packet, method: bool, operator: str | None = None) -> Callable[..., Any]:
@@ -194,10 +162,44 @@ def _call_unplanned(
         handled, result = overrides.handle(form if method else with_python_defaults(packet, form), args, kwargs)
         if handled:
             return result
+    else:
+        flat = (*args, *kwargs.values())
+        plan = _of_family(packet.plans, key, flat)
+        if plan is not None:
+            return _run_first(plan, flat, packet.plans, key)
     if method:
         check_receiver(packet.name, args)
     bound = bind_packet(packet, method, args, kwargs)
     return run_bound(bound, packet.plans if key is not None else None, key)
+
+
+def _of_family(plans: dict[Any, Any], key: tuple[Any, ...], flat: tuple[Any, ...]) -> Any:
+    """Return the plan of a call whose like, but for the sizes, was planned; None where it has to be planned in full."""
+    family = plans.get(family_key(key, len(flat)))
+    plan = None if family is None else family.member(flat, state.mode)
+    if plan is not None:
+        planned["count"] += 1
+    return plan
+
+
+def _run_first(
+    plan: Any, flat: tuple[Any, ...], plans: dict[Any, Any], key: tuple[Any, ...], outer: Mode | None = None
+) -> Any:
+    """Run a plan that a family gave, and remember it."""
+    state.mode = outer or state.mode
+    try:
+        result = plan.run(plan, flat)
+    except RETRIED as error:
+        result = run_again(plan, flat, error)
+    _remember(plans, key, plan)
+    return result
+
+
+def _remember(plans: dict[Any, Any], key: Any, plan: Any) -> None:
+    if len(plans) >= PLAN_LIMIT:
+        for old in list(plans)[: PLAN_LIMIT // 2]:
+            plans.pop(old, None)
+    plans[key] = plan
 
 
 def _with_plain_lists(packet: Packet, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -239,9 +241,13 @@ def _call_operator(
             form = _operators[name] if name in _OWN_NAMES else make_form(packet, method)
             handled, result = overrides.handle(form, args, kwargs)
             return result if handled else run_bound(bind_packet(packet, method, args, kwargs), None, None)
-        bound = bind_packet(packet, method, args, kwargs)
+        flat = (*args, *kwargs.values())
+        plan = _of_family(packet.plans, key, flat)
+        bound = None if plan is not None else bind_packet(packet, method, args, kwargs)
     except TypeError as error:
         return _unanswered(name, args, error)
+    if bound is None:
+        return _run_first(plan, flat, packet.plans, key)
     return run_bound(bound, packet.plans, key)
 
 
@@ -280,10 +286,9 @@ def _run_bound(bound: Bound, plans: dict[Any, Any] | None, key: tuple[Any, ...] 
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         result._sig = fresh_signature(result._sig.spec, True)
     if plans is not None and bound.cacheable and not state.mode.overriding:
-        if len(plans) >= PLAN_LIMIT:
-            for old in list(plans)[: PLAN_LIMIT // 2]:
-                plans.pop(old, None)
-        plans[key] = plan
+        if bound.family is not None and key is not None:
+            _remember(plans, family_key(key, len(bound.flat)), bound.family)
+        _remember(plans, key, plan)
     return result
 
 
@@ -367,6 +372,11 @@ def _call_keyed(
         key = None
     plans = packet.plans
     plan = plans.get(key) if key is not None else None
+    if plan is None and key is not None:
+        flat = (*args, *kwargs.values())
+        plan = _of_family(plans, key, flat)
+        if plan is not None:
+            return _run_first(plan, flat, plans, key, outer)
     if plan is None:
         if key is None and isinstance(called, OpRow) and overrides.has_stranger((*args, *kwargs.values())):
             handled, result = overrides.handle(overload_of(called, "out" in kwargs), args, kwargs)

@@ -24,6 +24,7 @@ INTERN_LIMIT = 65_536
 """How many geometries stay interned at most."""
 
 _interned: dict[tuple[Any, ...], Spec] = {}
+_kinds: dict[tuple[Any, ...], object] = {}
 _intern_lock = threading.Lock()  # guards insertion and eviction; look-ups rely on the GIL's atomic dict.get
 renew_after_fork(lambda: globals().update(_intern_lock=threading.Lock()))
 
@@ -34,12 +35,36 @@ class Signature:
     Interned by its spec, hashed by identity: it is the element that a tensor contributes to a plan key.
     """
 
-    __slots__ = ("inference", "requires_grad", "spec")
+    __slots__ = ("_kind", "inference", "requires_grad", "spec")
+
+    _kind: object
 
     def __init__(self, spec: Spec, requires_grad: bool, inference: bool) -> None:
         self.spec = spec
         self.requires_grad = requires_grad
         self.inference = inference
+
+    @property
+    def kind(self) -> object:
+        """What it has in common with the signatures of other sizes: one object for all of them.
+
+        They have the dtype, device, number of dimensions and flags, and all or none of them one element, or no element.
+        """
+        try:
+            return self._kind
+        except AttributeError:
+            spec = self.spec
+            key = (
+                type(spec),
+                spec.dtype,
+                spec.device,
+                spec.ndim,
+                min(spec.numel, 2),
+                self.requires_grad,
+                self.inference,
+            )
+            self._kind = found = _kinds.setdefault(key, object())
+            return found
 
     def on(self, spec: Spec) -> Signature:
         """Return the signature of another geometry with these flags."""

@@ -42,7 +42,7 @@ def bind_overload(row: OpRow, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def _bound(row: OpRow, parsed: Parsed, flat: tuple[Any, ...]) -> Bound:
     bound = Bound(row, parsed.values, parsed.sources, flat)
-    bound.cacheable = parsed.cacheable
+    bound.cacheable, bound.places = parsed.cacheable, parsed.places
     bound.out, bound.out_source = parsed.out, parsed.out_source
     bound.requires_grad = bool(parsed.extras.get("requires_grad", False))
     return bound

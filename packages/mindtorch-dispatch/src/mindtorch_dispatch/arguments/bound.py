@@ -16,9 +16,23 @@ class Bound:
     `values` are in schema order; `sources[i]` is the position in `flat` (positional arguments, then keyword values)
     that `values[i]` came from, or None for a default or a converted value. `out` is the `out=` argument.
     `cacheable` is False when a value was read out of a tensor or converted in a way the plan key does not show.
+    `places` says by argument where converted values came from, `...` for a list of all that follows `self`. `family` is what
+    the planner found out that holds for other sizes, too (`plan.family`).
     """
 
-    __slots__ = ("cacheable", "flat", "out", "overload", "out_source", "requires_grad", "row", "sources", "values")
+    __slots__ = (
+        "cacheable",
+        "family",
+        "flat",
+        "out",
+        "overload",
+        "out_source",
+        "places",
+        "requires_grad",
+        "row",
+        "sources",
+        "values",
+    )
 
     def __init__(self, row: OpRow, values: list[Any], sources: list[int | None], flat: tuple[Any, ...]) -> None:
         self.row = row
@@ -29,6 +43,8 @@ class Bound:
         self.out_source: int | None = None
         self.requires_grad = False
         self.cacheable = True
+        self.family: Any = None
+        self.places: dict[str, Any] = {}
         self.overload = False
 
     @property

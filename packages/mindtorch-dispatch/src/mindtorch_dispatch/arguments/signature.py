@@ -38,18 +38,20 @@ class Parsed:
         schema: that overload's schema.
         values: one value per schema argument, in order, defaults filled in, converted.
         sources: where each value stands in `(*args, *kwargs.values())`; None for defaults and converted values.
+        places: the same with converted values, `...` for a list that all positional arguments make; by argument.
         out, out_source: the `out=` argument (a tensor, a tuple of tensors, or None) and where it stands.
         extras: keywords of the Python signature that the schema does not have (`requires_grad`, `pin_memory`).
         cacheable: False when a value was read out of a tensor, so that it may differ at the next such call.
     """
 
-    __slots__ = ("cacheable", "extras", "index", "out", "out_source", "schema", "sources", "values")
+    __slots__ = ("cacheable", "extras", "index", "out", "out_source", "places", "schema", "sources", "values")
 
     def __init__(self, index: int, schema: Schema) -> None:
         self.index = index
         self.schema = schema
         self.values: list[Any] = []
         self.sources: list[int | None] = []
+        self.places: dict[str, Any] = {}
         self.out: Any = None
         self.out_source: int | None = None
         self.extras: dict[str, Any] = {}
@@ -152,7 +154,12 @@ class PythonSignature:
                     parsed.cacheable = parsed.cacheable and not value.from_tensor
                     value, source = value.value, None
             name = "self" if parameter.name == "input" and not self.method else parameter.name
-            found[_SCHEMA_NAMES.get((self.name, name), name)] = (value, source)
+            name = _SCHEMA_NAMES.get((self.name, name), name)
+            found[name] = (value, source)
+            if source is None:
+                parsed.places[name] = (
+                    place if place is ... else keywords[place] if isinstance(place, str) else place + offset
+                )
         for argument in self.schema.arguments:
             given_value = found.pop(argument.name) if argument.name in found else self._default(argument, found)
             value, source = given_value

@@ -45,6 +45,9 @@ class Recorder(Protocol):
 
     differentiable: Sequence[int] | None
 
+    def resized(self, wanted: PlanRequest) -> Recorder:
+        """Return the recorder of a call that differs from this one's in sizes and strides alone."""
+
     def check(self, target: TensorBase) -> None:
         """Refuse an in-place write to `target` that would break the graph."""
 

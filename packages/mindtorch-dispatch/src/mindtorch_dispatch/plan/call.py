@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.device import device as Device
@@ -82,12 +82,17 @@ class Call:
 
     def specs(self) -> list[Any]:
         """Return the call's values with every tensor replaced by its spec."""
-        specs: list[Any] = []
-        for value in self.bound.values:
-            if isinstance(value, TensorBase):
-                specs.append(value._sig.spec)
-            elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
-                specs.append([item._sig.spec if isinstance(item, TensorBase) else item for item in value])
-            else:
-                specs.append(value)
-        return specs
+        return specs_of(self.bound.values)
+
+
+def specs_of(values: Sequence[Any]) -> list[Any]:
+    """Return values with every tensor replaced by its spec."""
+    specs: list[Any] = []
+    for value in values:
+        if isinstance(value, TensorBase):
+            specs.append(value._sig.spec)
+        elif isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
+            specs.append([item._sig.spec if isinstance(item, TensorBase) else item for item in value])
+        else:
+            specs.append(value)
+    return specs

@@ -9,7 +9,7 @@ from ..frames import frames_to_caller
 from ..table import find_packet
 from .call import Call
 
-_ALERTS = {
+ALERTS = {
     "max_unpool2d": "max_unpooling2d_forward_out",
     "max_unpool3d": "max_unpooling3d_forward_out",
     "put": "put_",
@@ -20,7 +20,7 @@ _ALERTS = {
 
 def plan_anew(mode: bool) -> None:
     """Forget the plans of such operators: under another setting they have other things to say."""
-    for name in _ALERTS:
+    for name in ALERTS:
         packet = find_packet(name)
         if packet is not None:
             packet.forget_plans()
@@ -29,10 +29,10 @@ def plan_anew(mode: bool) -> None:
 def alert(call: Call) -> None:
     """Raise torch's error of a call whose order may change, or give the warning: such a plan is used once."""
     packet = call.row.packet
-    if packet in _ALERTS and not (packet.startswith("put") and call.bound.values[3]):
+    if packet in ALERTS and not (packet.startswith("put") and call.bound.values[3]):
         if wanted.enabled:
             call.bound.cacheable = False
-        alert_of(_ALERTS[packet])
+        alert_of(ALERTS[packet])
 
 
 def alert_of(name: str) -> None:

@@ -12,7 +12,7 @@ from ..frames import frames_to_caller
 from ..warn_once import is_always, warn_once
 from .call import Call
 
-_EXPANDED = {
+NOTED = {
     "masked_fill_": "tensor[mask] = scalar",
     "index_fill_": "tensor[mask] = scalar",
     "index_put_": "tensor[indices] = tensor",
@@ -23,7 +23,7 @@ _HALVES = "ComplexHalf support is experimental and many operators don't support 
 
 def give_notice(call: Call) -> None:
     """Give the warnings of a call; one that is given at every call keeps its plan from being used again."""
-    form = _EXPANDED.get(call.row.packet)
+    form = NOTED.get(call.row.packet)
     if form is not None and call.function is None:
         spec = call.tensors[0]._sig.spec
         if has_internal_overlap(spec.shape, spec.stride):

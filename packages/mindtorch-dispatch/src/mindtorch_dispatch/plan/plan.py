@@ -83,6 +83,21 @@ class Plan:
         self.follows = False
         self.offset: Any = 0
 
+    def copied(self) -> Plan:
+        """Return a plan with all that this one says, to be changed before its first run."""
+        made: Plan = object.__new__(Plan)
+        made.row, made.run, made.alloc, made.kernel = self.row, self.run, self.alloc, self.kernel
+        made.before, made.prepare, made.record, made.pack = self.before, self.prepare, self.record, self.pack
+        made.tensors, made.scalars, made.lists, made.values = self.tensors, self.scalars, self.lists, self.values
+        made.casts, made.wraps, made.cls = self.casts, self.wraps, self.cls
+        made.creation, made.follows, made.offset = self.creation, self.follows, self.offset
+        for name in _SOMETIMES:
+            if hasattr(self, name):
+                setattr(made, name, getattr(self, name))
+        return made
+
+
+_SOMETIMES = ("np_dtype", "outputs", "shape", "sig", "source", "spec")
 
 plain_types: set[type] = {TensorBase}
 """Tensor types that no `__torch_function__` override can apply to."""

@@ -20,6 +20,7 @@ from ..pipeline.deferral import deferred
 from ..state import state
 from .call import Call
 from .determinism import alert
+from .family import family_of
 from .kernel import choose_kernel
 from .keys import find_keys
 from .meta import describe_results
@@ -50,4 +51,5 @@ def _through_stages(call: Call) -> Plan:
         if call.answer.refused is not None and call.device.type != "meta":
             raise call.answer.refused
         give_notice(call)
+        call.bound.family = family_of(call)
     return deferred(call)

@@ -43,10 +43,12 @@ class RowKind(StrEnum):
     MUTATING = "mutating"
     """A kernel writes an argument that the signature declares as written."""
 
-    @property
-    def writes(self) -> bool:
-        """True where a call writes one of its arguments."""
-        return self is RowKind.INPLACE or self is RowKind.MUTATING
+    writes: bool
+    """True where a call writes one of its arguments."""
+
+
+for _kind in RowKind:
+    _kind.writes = _kind is RowKind.INPLACE or _kind is RowKind.MUTATING
 
 
 class OpRow:
