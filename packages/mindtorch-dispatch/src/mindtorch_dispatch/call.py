@@ -236,18 +236,19 @@ def _call_operator(
 ) -> Any:
     """As `_call_unplanned`, but arguments that fit no overload give NotImplemented, so that Python tries the other."""
     check_receiver(name, args)
+    if key is not None and not state.mode.overriding:
+        flat = (*args, *kwargs.values())
+        plan = _of_family(packet.plans, key, flat)
+        if plan is not None:
+            return _run_first(plan, flat, packet.plans, key)
     try:
         if state.mode.overriding or key is None:  # what Python code answers may be a TypeError too
             form = _operators[name] if name in _OWN_NAMES else make_form(packet, method)
             handled, result = overrides.handle(form, args, kwargs)
             return result if handled else run_bound(bind_packet(packet, method, args, kwargs), None, None)
-        flat = (*args, *kwargs.values())
-        plan = _of_family(packet.plans, key, flat)
-        bound = None if plan is not None else bind_packet(packet, method, args, kwargs)
+        bound = bind_packet(packet, method, args, kwargs)
     except TypeError as error:
         return _unanswered(name, args, error)
-    if bound is None:
-        return _run_first(plan, flat, packet.plans, key)
     return run_bound(bound, packet.plans, key)
 
 

@@ -38,6 +38,23 @@ def test_cann_roots_prefer_the_environment_and_name_each_root_once(cann):
     assert list(loader.cann_roots({"ASCEND_HOME_PATH": str(cann / "gone")}, cann)) == [cann / "cann-8.5.0", named]
 
 
+def test_absence_is_looked_up_once_for_a_path_and_an_environment(monkeypatch, tmp_path):
+    looked = []
+    absence = loader.absence
+    monkeypatch.setattr(loader, "absence", lambda: looked.append(sys.path[0]) or absence())
+    monkeypatch.delenv(loader.SIMULATOR, raising=False)
+    monkeypatch.syspath_prepend(tmp_path / "first")
+    for _ in range(3):
+        with pytest.raises(loader.AclNotFoundError):
+            loader.load()
+    monkeypatch.syspath_prepend(tmp_path / "second")
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path))
+    for _ in range(2):
+        with pytest.raises(loader.AclNotFoundError, match="source"):
+            loader.load()
+    assert looked == [str(tmp_path / "first"), str(tmp_path / "second")]
+
+
 def test_the_newest_is_so_by_number(tmp_path):
     names = ["cann-8.5.0", "cann-8.10.0", "cann-9.0.RC1", "cann-8.10.0.RC2", "cann-8.9.1"]
     for name in names:

@@ -35,11 +35,20 @@ _FEW = 512
 _HIGH, _LOW = (1, 0) if sys.byteorder == "little" else (0, 1)
 
 
+_ONES = (1,) * _WORDS
+
+
 class _NoSeeds(ISeedSequence):  # type: ignore[misc]
-    """Words for a bit generator that is seeded afterwards: numpy's own sequence of seeds costs more than all the rest."""
+    """Words for a bit generator that is seeded afterwards: numpy's own sequence of seeds costs more than all the rest.
+
+    They are a tuple, as numpy takes them one by one, which from an array takes longer than all the rest, too.
+    """
 
     def generate_state(self, n_words: int, dtype: Any = _UINT32) -> Any:
-        return np.ones(n_words, dtype)
+        return _ONES if n_words == _WORDS else (1,) * n_words
+
+
+_NO_SEEDS: Any = _NoSeeds()
 
 
 class Engine:
@@ -56,8 +65,7 @@ class Engine:
     source: Any
 
     def __init__(self, seed: int) -> None:
-        seeds: Any = _NoSeeds()
-        self._bits = np.random.MT19937(seeds)
+        self._bits = np.random.MT19937(_NO_SEEDS)
         self._memory: Any = None
         self.source = self._bits.capsule
         self._legacy = np.random.RandomState(self._bits)

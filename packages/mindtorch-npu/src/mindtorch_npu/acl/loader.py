@@ -91,6 +91,23 @@ def why_not(environment: Mapping[str, str] = os.environ, folder: Path = INSTALL_
     return found.text if found is not None else None
 
 
+_absences: dict[tuple[object, ...], Absence] = {}
+
+
+def _absence_here() -> Absence | None:
+    """Return the absence for this process, looked up once for a path and environment: programs ask at every `fork_rng`."""
+    if "acl" in sys.modules:
+        return None
+    place = (*sys.path, INSTALL_FOLDER, *map(os.environ.get, ROOT_VARIABLES))
+    known = _absences.get(place)
+    if known is None:
+        known = absence()
+        if known is not None:
+            _absences.clear()
+            _absences[place] = known
+    return known
+
+
 def load() -> ModuleType:
     """Return pyACL, or the simulated one where the environment asks for that.
 
@@ -98,7 +115,7 @@ def load() -> ModuleType:
     """
     if simulated():
         return guard(simulator().load())
-    found = absence()
+    found = _absence_here()
     if found is not None:
         raise AclNotFoundError(found)
     try:
