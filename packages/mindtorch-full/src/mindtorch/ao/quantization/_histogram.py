@@ -173,7 +173,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
             self.reset_histogram(x, low, high)
             return x_orig
         current_min, current_max = self.min_val, self.max_val
-        new_min, new_max = torch.min(current_min, low).detach(), torch.max(current_max, high).detach()
+        new_min: Any = torch.min(current_min, low).detach()  # tensors of one element are numbers to `histc`
+        new_max: Any = torch.max(current_max, high).detach()
         counts = torch.histc(x, self.bins, min=new_min, max=new_max).to(self.histogram.device)
         if new_min == current_min and new_max == current_max:
             _in_place(self.histogram.detach_(), self.histogram + counts)
