@@ -47,6 +47,10 @@ def ones(out: Any, *values: Any) -> None:
 def _fill(out: Any, value: Any) -> None:
     if out.dtype in EIGHT_BITS:
         convert(out, np.float32(value))
+    elif out.size == 1 and out.dtype.itemsize == 2 and out.dtype.kind not in "iu":
+        # torch takes a double for a single element of 16 bits, which becomes infinite beyond the largest.
+        with np.errstate(over="ignore"):
+            out[...] = number_of(value, np.dtype(np.float64)).astype(out.dtype)
     else:
         out[...] = number_of(value, out.dtype)
 
@@ -71,12 +75,8 @@ def new_full(out: Any, self: Any, size: Any, fill_value: Any, *options: Any) -> 
 
 @kernel("scalar_tensor", upcast=False)
 def scalar_tensor(out: Any, s: Any, *options: Any) -> None:
-    """A 0-d tensor of a number. For elements of 16 bits it is a double first, which becomes infinite beyond the largest."""
-    if out.dtype.itemsize == 2 and out.dtype.kind not in "iu":
-        with np.errstate(over="ignore"):
-            out[...] = number_of(s, np.dtype(np.float64)).astype(out.dtype)
-    else:
-        _fill(out, s)
+    """A 0-d tensor of a number."""
+    _fill(out, s)
 
 
 @kernel("fill_.Scalar", "fill_.Tensor", upcast=False)

@@ -37,12 +37,12 @@ LEGACY_ARGUMENT = " for argument 1 'storage'"
 
 
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`torch.Tensor(...)`: sizes, data, a storage, a tensor to alias, or nothing."""
+    """`torch.Tensor(...)`: sizes, data, a storage, a tensor to alias, or nothing; on the CPU, whatever the default device."""
     check_legacy_device(device := kwargs.pop("device", None), args or tuple(kwargs.values()))
     if kwargs and set(kwargs) not in ({"data"}, {"size"}):
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
     args = args or tuple(kwargs.get("size", kwargs.values()))
-    made = _legacy(args, None if device is None else Device(device))
+    made = _legacy(args, Device("cpu" if device is None else device))
     return made if cls is wired.tensor_class else become(made, cls)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_storage import dtype as dtypes
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import strided
 from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.tensor_base import TensorBase
@@ -44,7 +45,7 @@ class LegacyTensorType(type):
             return args[0].detach()  # type: ignore[attr-defined]
         if len(args) == 1 and isinstance(args[0], (UntypedStorage, TypedStorage)):
             return construction.of_storage(args[0], cls.dtype, None, construction.LEGACY_ARGUMENT)
-        return construction.from_data(args[0], cls.dtype)
+        return construction.from_data(args[0], cls.dtype, Device("cpu"))
 
     def __repr__(cls) -> str:
         return f"<class '{cls.__module__}.{cls.__name__}'>"
