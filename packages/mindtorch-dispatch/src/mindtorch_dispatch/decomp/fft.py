@@ -86,7 +86,7 @@ def _real_to_complex(
     if n is not None:
         self = _resized(self, [axis], [count])
     result = aten._fft_r2c(self, [axis], _normalization(norm, forward), onesided)
-    return result if forward else aten.conj_physical(result)
+    return result if forward else aten.conj(result)
 
 
 def _complex_to_real(self: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
@@ -172,7 +172,7 @@ def _ihfftn(name: str, self: Tensor, s: Sequence[int] | None, dim: Sequence[int]
     sizes, dims = _extents(self, s, dim)
     _some(name, dims)
     scaling = _normalization(norm, False)
-    result = aten.conj_physical(aten._fft_r2c(_resized(self, dims, sizes), dims[-1:], scaling, True))
+    result = aten.conj(aten._fft_r2c(_resized(self, dims, sizes), dims[-1:], scaling, True))
     return result if len(dims) == 1 else aten._fft_c2c(result, dims[:-1], scaling, False)
 
 
