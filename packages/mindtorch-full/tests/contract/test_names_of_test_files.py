@@ -105,3 +105,20 @@ def test_types_of_schemas_are_those_of_annotations() -> None:
         return [getattr(turn(one.type), "__name__", str(turn(one.type))) for one in arguments]
 
     assert found(mt) == found(torch)
+
+
+VALUES = """
+lib.ones(2); 1; 1.5; True; "a"; None; 1j; lib.device("cpu"); lib.float32; lib.strided; [1, 2]; [1, 2.5]; []; [lib.ones(1)]
+(1, "a"); (); {"a": 1}; {}; [None, 1]; [1, None, 2]; [[1], [2]]; lib.Size([1, 2]); slice(1); ...; lib.Generator()
+lib.nn.Linear(1, 1); {1: 2, "a": 3}; [True, False]; [1, True]; (lib.ones(1), lib.ones(2)); {"a": lib.ones(1)}; int
+[[], [1]]; [None]; (1, (2, [3.5])); {"a": None, "b": 1}; [(1, 2), (1, 2.0)]; [None, None]; lib.contiguous_format; {"a": []}; set()
+"""
+
+
+@pytest.mark.parametrize("text", [one.strip() for one in VALUES.replace("\n", ";").split(";") if one.strip()])
+def test_values_have_the_types_of_torchs_tracer(text: str) -> None:
+    def found(lib: Any) -> Any:
+        made = lib._C._jit_try_infer_type(eval(text, {"lib": lib}))
+        return str(made.type()) if made.success() else made.reason().replace("mindtorch", "torch")
+
+    assert found(mt) == found(torch)

@@ -59,6 +59,8 @@ from mindtorch._C._engine import (
     is_inference_mode_enabled,
 )
 from mindtorch._C._graphs import Block, Graph, Node, Value  # noqa: F401 (types that annotations name)
+from mindtorch._C._inferred import InferredType as InferredType
+from mindtorch._C._inferred import _jit_try_infer_type as _jit_try_infer_type
 from mindtorch._C._infrastructure import (  # noqa: F401 - programs ask for them here
     _add_cached_tensor,
     _BlasBackend,

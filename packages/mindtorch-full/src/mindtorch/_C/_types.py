@@ -75,7 +75,7 @@ class _Several(Type):
         self._parts = list(a)
 
     def __str__(self) -> str:
-        return f"{self._spelling}[{', '.join(map(str, self._parts))}]"
+        return f"{self._spelling}[{', '.join(map(str, self._parts)) or '()'}]"
 
     __repr__ = __str__
 
@@ -134,6 +134,7 @@ _SINGLE = {
     "ComplexType": "complex",
     "DeviceObjType": "Device",
     "FloatType": "float",
+    "_GeneratorType": "Generator",
     "IntType": "int",
     "NoneType": "NoneType",
     "NumberType": "number",
@@ -164,5 +165,12 @@ def _made(name: str, spelling: str, base: type) -> type:
 globals().update({name: _made(name, spelling, _Single) for name, spelling in _SINGLE.items()})
 globals().update({name: _made(name, spelling, _Container) for name, spelling in _CONTAINERS.items()})
 
-__all__ = ["DictType", "TupleType", "Type", "UnionType", *_CONTAINERS, *_SINGLE]
+__all__ = [
+    "DictType",
+    "TupleType",
+    "Type",
+    "UnionType",
+    *_CONTAINERS,
+    *(name for name in _SINGLE if name != "_GeneratorType"),
+]
 adopt(globals())

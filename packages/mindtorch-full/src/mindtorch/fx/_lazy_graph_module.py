@@ -20,7 +20,7 @@ class _LazyGraphModule(GraphModule):
         return gm if isinstance(gm, _LazyGraphModule) else cls(gm, gm.graph)
 
     @staticmethod
-    def force_recompile(gm: Any) -> None:
+    def force_recompile(gm: object) -> None:
         """Generate what a lazy module has put off, for those that read its `forward`."""
         if isinstance(gm, _LazyGraphModule):
             gm.real_recompile()

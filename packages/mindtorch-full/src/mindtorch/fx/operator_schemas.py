@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import mindtorch as torch
+from mindtorch._C._types import Type
 from mindtorch._naming import adopt
 from mindtorch_dispatch.call import make_form
 from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
@@ -36,6 +37,9 @@ _PYTHON_TYPES: dict[str, Any] = {
 _FORMS: dict[str, Any] = {"Optional": typing.Optional, "List": typing.List}  # noqa: UP006 (the forms of torch's signatures)
 
 
+_SEVERAL: dict[str, Any] = {"Tuple": typing.Tuple, "Dict": typing.Dict}  # noqa: UP006
+
+
 class ArgsKwargsPair(NamedTuple):
     """The arguments of a call as its target's signature has them."""
 
@@ -59,10 +63,25 @@ def _annotation(text: str) -> Any:
     for form, made in _FORMS.items():
         if text.startswith(f"{form}["):
             return made[_annotation(text[len(form) + 1 : -1])]
-    return _PYTHON_TYPES.get(text, Any)
+    for form, several in _SEVERAL.items():
+        if text.startswith(f"{form}[") and text != "Tuple[()]":
+            return several[tuple(map(_annotation, _parts(text[len(form) + 1 : -1])))]
+    return tuple[()] if text == "Tuple[()]" else _PYTHON_TYPES.get(text, Any)
 
 
-def _torchscript_type_to_python_type(ts_type: Any) -> Any:
+def _parts(text: str) -> list[str]:
+    """Return what stands between the commas that are in no brackets."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += {"[": 1, "]": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [one.strip() for one in found]
+
+
+def _torchscript_type_to_python_type(ts_type: Type) -> Any:
     """Return what annotations have for a type of a schema."""
     return _annotation(ts_type.annotation_str)
 
