@@ -1,5 +1,6 @@
 """PyTorch's own tests hold what the board says, in an environment without torch."""
 
+import argparse
 import fnmatch
 import importlib.util
 import json
@@ -79,3 +80,21 @@ def test_every_file_of_tests_is_on_the_board_or_left_out_with_a_reason():
     assert all(reason for reason in left_out.values())
     empty = [pattern for pattern in patterns if not any(_named(pattern, name) for name in names)]
     assert empty == [], "a row names nothing"
+
+
+def test_shards_of_a_file_on_the_board_are_parts_of_its_tests_and_together_all(monkeypatch):
+    monkeypatch.syspath_prepend(str(SUITE))
+    specification = importlib.util.spec_from_file_location("pytorch_suite_commands", SUITE / "__main__.py")
+    commands = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(commands)
+    held = {"test_a.py": {f"A::test_{number}": "pass" if number % 2 else "fail: x" for number in range(10)}}
+
+    def chosen(shard, failing=False, name="test_a.py"):
+        return commands._chosen(argparse.Namespace(shard=shard, failing=failing), name, held)
+
+    parts = [chosen(f"{number}/3") for number in (1, 2, 3)]
+    assert set().union(*parts) == set(held["test_a.py"])
+    assert sum(map(len, parts)) == 10
+    assert chosen("1/1") is None
+    assert chosen("1/1", failing=True) == {f"A::test_{number}" for number in range(0, 10, 2)}
+    assert chosen("2/3", name="test_b.py") is None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from runner import Outcomes
-from sources import HERE
+from sources import HERE, SAMPLES, SHARDS
 
 STATUS = HERE.parents[1] / "docs" / "status"
 
@@ -91,6 +91,12 @@ def counts(board: Board) -> tuple[int, int]:
     return entries.count("pass"), len(entries)
 
 
+def _drawn(name: str) -> str:
+    """Return how many tests of a file were drawn, and which part of them is on the board."""
+    part, _, total = SHARDS.get(name, "1/1").partition("/")
+    return f"{SAMPLES[name]} tests" if total == "1" else f"part {part} of {total} of {SAMPLES[name]} tests"
+
+
 def page(board: Board, kept: Kept) -> str:
     """Return the status page."""
     passed, total = counts(board)
@@ -109,6 +115,9 @@ def page(board: Board, kept: Kept) -> str:
     for name, held in sorted(board.items()):
         good = list(held.values()).count("pass")
         lines.append(f"| {name} | {good} | {len(held)} | {good / len(held):.1%} |")
+    if kept is ONE_PROCESS:
+        drawn = [f"`{name}` ({_drawn(name)})" for name in sorted(SAMPLES) if name in board]
+        lines += ["", f"Of some files the table has a sample, drawn by digests: {', '.join(drawn)}."]
     reasons = Counter(re.sub(r"\d+", "N", status) for held in board.values() for status in held.values())
     del reasons["pass"]
     lines += ["", "## Why the others fail", ""]

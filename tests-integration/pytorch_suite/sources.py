@@ -36,7 +36,7 @@ SAMPLES = {
     "functorch/test_vmap.py": 500,
     "nn/test_convolution.py": 200,
     "test_binary_ufuncs.py": 900,
-    "test_decomp.py": 500,
+    "test_decomp.py": 300,
     "test_foreach.py": 200,
     "test_linalg.py": 600,
     "test_meta.py": 600,
@@ -56,6 +56,8 @@ SAMPLES = {
 
 Of these, what torch itself skips or fails is left out as everywhere. A whole run of such a file is one of the sample.
 """
+SHARDS = {"test_ops.py": "1/3", "test_schema_check.py": "1/2"}
+"""Of these samples, the board has a part: what `baseline FILE --shard` recorded. The other parts are added the same way."""
 _NEWER = tuple(f"torch/testing/_internal/{name}.py" for name in ("common_quantization", "common_quantized"))
 """What is always 2.13.0's: those of the tests' release fail at import on it."""
 
