@@ -227,14 +227,25 @@ def sample_backward(outs: Any, grad: Any, x: Any, grid: Any, mode: int, padding:
         grad_grid[...] = np.stack(list(moves[::-1]), -1).reshape(grad_grid.shape)
 
 
+def _line(extent: int, dtype: Any) -> Any:
+    """Return equidistant numbers from -1 to 1; a step times its number is added to an end and rounded once, as in torch.
+
+    Where a map is the identity, positions are whole, and on which side of one they lie decides their gradients.
+    """
+    if extent < 2 or dtype != np.float32:
+        return np.linspace(-1, 1, extent).astype(dtype) if extent > 1 else np.zeros(extent, dtype)
+    step, place = np.float64(np.float32(2) / np.float32(extent - 1)), np.arange(extent)
+    return np.where(place < extent // 2, step * place - 1, 1 - step * (extent - 1 - place)).astype(dtype)
+
+
 def _base_grid(spatial: Sequence[int], align: bool, dtype: Any) -> Any:
     """Return the homogeneous coordinates of all positions, (positions, dimensions + 1)."""
     dims = len(spatial)
     base = np.ones((*spatial, dims + 1), dtype)
     for at, extent in enumerate(spatial):
-        line = np.linspace(-1, 1, extent) if extent > 1 else np.zeros(extent)
+        line = _line(extent, dtype)
         if not align:
-            line = line * (extent - 1) / extent
+            line = line * dtype.type(extent - 1) / dtype.type(extent)
         shape = [1] * dims
         shape[at] = -1
         base[..., dims - 1 - at] = line.reshape(shape)

@@ -18,15 +18,15 @@ def _of_numbers(tensor: Any, scale: Any, zero_point: Any, compute: Callable[[Any
     return torch.quantize_per_tensor(compute(tensor.dequantize()), float(scale), int(zero_point), tensor.dtype)
 
 
-def hardswish(input: Tensor, output_scale: Any, output_zero_point: Any) -> Any:
+def hardswish(input: Tensor, output_scale: float, output_zero_point: int) -> Any:
     """x times its share of a ramp from -3 to 3."""
     return _of_numbers(input, output_scale, output_zero_point, functional.hardswish)
 
 
 def elu(
     self: Any,
-    output_scale: Any,
-    output_zero_point: Any,
+    output_scale: float,
+    output_zero_point: int,
     alpha: Any = 1,
     scale: Any = 1,
     input_scale: Any = 1,
@@ -37,27 +37,27 @@ def elu(
     )
 
 
-def celu(self: Any, output_scale: Any, output_zero_point: Any, alpha: Any = 1) -> Any:
+def celu(self: Any, output_scale: float, output_zero_point: int, alpha: Any = 1) -> Any:
     """The continuous exponential linear unit."""
     return _of_numbers(self, output_scale, output_zero_point, lambda x: functional.celu(x, alpha))
 
 
-def leaky_relu(qx: Tensor, negative_slope: Any, inplace: bool, output_scale: Any, output_zero_point: Any) -> Any:
+def leaky_relu(qx: Tensor, negative_slope: Any, inplace: bool, output_scale: float, output_zero_point: int) -> Any:
     """x, and below 0 a share of it."""
     return _of_numbers(qx, output_scale, output_zero_point, lambda x: functional.leaky_relu(x, negative_slope))
 
 
-def sigmoid(qx: Tensor, output_scale: Any, output_zero_point: Any) -> Any:
+def sigmoid(qx: Tensor, output_scale: float, output_zero_point: int) -> Any:
     """The logistic function."""
     return _of_numbers(qx, output_scale, output_zero_point, torch.sigmoid)
 
 
-def softmax(qx: Tensor, dim: int, output_scale: Any, output_zero_point: Any) -> Any:
+def softmax(qx: Tensor, dim: int, output_scale: float, output_zero_point: int) -> Any:
     """Shares that add up to 1."""
     return _of_numbers(qx, output_scale, output_zero_point, lambda x: functional.softmax(x, dim))
 
 
-def prelu(qx: Tensor, weight: Any, output_scale: Any, output_zero_point: Any) -> Any:
+def prelu(qx: Tensor, weight: Any, output_scale: float, output_zero_point: int) -> Any:
     """x, and below 0 a share of it by channel."""
     return _of_numbers(qx, output_scale, output_zero_point, lambda x: functional.prelu(x, weight.dequantize()))
 
@@ -67,13 +67,19 @@ def relu6(qx: Tensor, inplace: bool = False) -> Any:
     return torch.clamp(qx, 0, 6)
 
 
-def dropout(self: Any, output_scale: Any, output_zero_point: Any, p: Any = 0.5, training: bool = False) -> Any:
+def dropout(self: Any, output_scale: float, output_zero_point: int, p: Any = 0.5, training: bool = False) -> Any:
     """Numbers, some of them 0 while training."""
     return _of_numbers(self, output_scale, output_zero_point, lambda x: functional.dropout(x, p, training))
 
 
 def layer_norm(
-    input: Tensor, normalized_shape: Any, weight: Any, bias: Any, eps: float, output_scale: Any, output_zero_point: Any
+    input: Tensor,
+    normalized_shape: Any,
+    weight: Any,
+    bias: Any,
+    eps: float,
+    output_scale: float,
+    output_zero_point: int,
 ) -> Any:
     """Normalized over the last dimensions."""
     return _of_numbers(
@@ -85,7 +91,7 @@ def layer_norm(
 
 
 def group_norm(
-    input: Tensor, num_groups: int, weight: Any, bias: Any, eps: float, output_scale: Any, output_zero_point: Any
+    input: Tensor, num_groups: int, weight: Any, bias: Any, eps: float, output_scale: float, output_zero_point: int
 ) -> Any:
     """Normalized over groups of channels."""
     return _of_numbers(
@@ -93,7 +99,9 @@ def group_norm(
     )
 
 
-def instance_norm(input: Tensor, weight: Any, bias: Any, eps: float, output_scale: Any, output_zero_point: Any) -> Any:
+def instance_norm(
+    input: Tensor, weight: Any, bias: Any, eps: float, output_scale: float, output_zero_point: int
+) -> Any:
     """Normalized over the places of each channel."""
     return _of_numbers(
         input,
@@ -110,8 +118,8 @@ def batch_norm(
     mean: Any,
     var: Any,
     eps: float,
-    output_scale: Any,
-    output_zero_point: Any,
+    output_scale: float,
+    output_zero_point: int,
     relu: bool = False,
 ) -> Any:
     """Normalized by what was seen in training: one factor and one addend for each channel."""
