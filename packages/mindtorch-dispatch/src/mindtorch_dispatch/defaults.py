@@ -10,6 +10,7 @@ from mindtorch_storage.finfo import use_default_dtype
 from .execute.arrays import resolve
 from .state import state
 from .table import set_default_dtype_plans
+from .typing import Tensor
 
 _default: dict[str, Dtype] = {"dtype": float32}
 _CPU = Device("cpu")
@@ -38,6 +39,14 @@ def get_default_device() -> Device:
     """Return the device that factories use when none is given."""
     chosen = state.mode.default_device
     return _CPU if chosen is None else resolve(chosen)
+
+
+def chosen_device(tensor: Tensor, device: Device | str | None) -> Device:
+    """Return the device for what is made of a tensor: the given one, else the default that was set, else its own."""
+    if device is not None:
+        return Device(device)
+    found: Device = tensor.device if state.mode.default_device is None else get_default_device()
+    return found
 
 
 use_default_dtype(get_default_dtype)

@@ -32,6 +32,14 @@ EXPRESSIONS += [
     "T.nn.init.constant_(T.zeros((), dtype=T.half), -1e9)",
 ]
 MADE = [
+    "T.as_tensor(N.ones(2))",
+    "T.asarray(N.ones(2))",
+    "T.as_tensor(T.ones(2, device='cpu'))",
+    "T.as_tensor(T.ones(2, device='cpu'), dtype=T.half)",
+    "T.asarray(T.ones(2, device='cpu'))",
+    "T.as_tensor(N.ones(2), device='cpu')",
+    "T.tensor(T.ones(2, device='cpu'))",
+    "T.from_numpy(N.ones(2))",
     "T.Tensor([1.0, 2.0])",
     "T.Tensor(N.linspace(0, 1, 4))",
     "T.Tensor()",
@@ -58,7 +66,7 @@ def test_a_single_half_becomes_infinite_and_several_are_refused(expression):
 
 
 @pytest.mark.parametrize("expression", MADE)
-def test_old_constructors_make_tensors_on_the_cpu_whatever_the_default_device(expression):
+def test_what_is_made_of_data_lies_where_torch_has_it_under_a_default_device(expression):
     answers = []
     for T in (mt, torch):
         with T.device("meta"):

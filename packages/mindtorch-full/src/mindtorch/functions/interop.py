@@ -13,6 +13,7 @@ from mindtorch.tensor.device_capsules import taken_back
 from mindtorch.tensor.interop import NUMPY_TYPES
 from mindtorch.tensor.native import parsed_by
 from mindtorch.tensor.pickling import tensor_over
+from mindtorch_dispatch.defaults import chosen_device
 from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.state import fresh_signature
 from mindtorch_dispatch.warn_once import warn_once
@@ -302,7 +303,7 @@ def as_tensor(data: Any, dtype: Any, device: Any) -> mindtorch.Tensor:
 
 
 def _converted(tensor: Any, dtype: Any, device: Any) -> Any:
-    target = tensor.device if device is None else Device(device)
+    target = chosen_device(tensor, device)
     return tensor.to(device=target, dtype=tensor.dtype if dtype is None else dtype)
 
 
@@ -344,7 +345,7 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         tensor = from_data(obj, dtype, device)
         return _with_requires_grad(tensor, bool(requires_grad))
-    target = tensor.device if device is None else Device(device)
+    target = chosen_device(tensor, device)
     wanted = tensor.dtype if dtype is None else dtype
     if copy is False:
         if target.type != tensor.device.type:

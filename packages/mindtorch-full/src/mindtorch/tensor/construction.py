@@ -10,7 +10,7 @@ import numpy as np
 
 import mindtorch as torch
 from mindtorch_dispatch.call import aten
-from mindtorch_dispatch.defaults import get_default_device, get_default_dtype
+from mindtorch_dispatch.defaults import chosen_device, get_default_device, get_default_dtype
 from mindtorch_dispatch.execute.arrays import assign
 from mindtorch_dispatch.execute.errstate import SILENT, enter, leave
 from mindtorch_dispatch.frames import frames_to_caller
@@ -321,7 +321,7 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
     """Return a new tensor with a copy of `data`, its dtype inferred when `dtype` is None."""
     if isinstance(data, TensorBase):
         made = data.detach().clone()  # type: ignore[attr-defined]
-        made = made.to(device or made.device, dtype or made.dtype)
+        made = made.to(chosen_device(made, device), dtype or made.dtype)
         return made.requires_grad_(requires_grad)
     if type(data) in _NUMBERS:
         if type(data) is list and data and type(data[0]) is np.ndarray:
