@@ -35,8 +35,10 @@ if(EXISTS "${native_kept}")
   return()
 endif()
 
-# A line for every file that was compiled; the first one says how many there are.
-set(CMAKE_CXX_COMPILER_LAUNCHER sh "${CMAKE_CURRENT_LIST_DIR}/native_progress.sh" "${native_progress}")
+# A line for every file that was compiled; the first one says how many there are. A launcher that the user has set, such as
+# ccache, runs inside.
+set(CMAKE_CXX_COMPILER_LAUNCHER sh "${CMAKE_CURRENT_LIST_DIR}/native_progress.sh" "${native_progress}"
+  ${CMAKE_CXX_COMPILER_LAUNCHER})
 
 function(native_cache_keep)
   set(count 0)

@@ -160,7 +160,7 @@ struct BFloat16 {
 };
 
 INLINE float widened(BFloat16 bfloat16) { return from_bits(static_cast<uint32_t>(bfloat16.bits) << 16); }
-INLINE uint8_t widened(Bool flag) { return flag.value; }
+INLINE uint8_t widened(Bool flag) { return flag.value != 0; }  // bytes seen as bool may be any
 template <typename Number>
 INLINE Number widened(Number number) {
     return number;

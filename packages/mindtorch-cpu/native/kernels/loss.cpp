@@ -107,18 +107,25 @@ int cross_entropy_of_logits(PyObject* out, PyObject* const* values, Py_ssize_t c
     return run_loss(loss_loops().binary_cross_entropy_with_logits, out, values[0], values[1], values[4], 0);
 }
 
-// Values are (self, target, weight, reduction); numpy's kernel refuses what is no probability.
-int cross_entropy(PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    if (count != 4 || values[2] != Py_None || !PyArray_CheckExact(values[0])) return 0;
-    const npy_intp size = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(values[0]));
-    const float* in = floats(values[0], size, nullptr);
-    if (in == nullptr) return 0;
+// True where all floats lie from 0 to 1. What cannot be read as floats is left to numpy's kernel.
+bool are_probabilities(PyObject* array) {
+    if (!PyArray_CheckExact(array)) return false;
+    const npy_intp size = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(array));
+    const float* in = floats(array, size, nullptr);
+    if (in == nullptr) return false;
     for (const Reduction op : {AMAX, AMIN}) {
         const Reducer& extreme = reduce_loops().reducer[op][FLOAT_KIND];
         Accumulator found = extreme.identity;
         extreme.row(in, static_cast<size_t>(size), &found);
-        if (size > 0 && !(found.real >= 0 && found.real <= 1)) return 0;
+        if (size > 0 && !(found.real >= 0 && found.real <= 1)) return false;
     }
+    return true;
+}
+
+// Values are (self, target, weight, reduction); numpy's kernel refuses what is no probability.
+int cross_entropy(PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    if (count != 4 || values[2] != Py_None) return 0;
+    if (!are_probabilities(values[0]) || !are_probabilities(values[1])) return 0;
     return run_loss(loss_loops().binary_cross_entropy, out, values[0], values[1], values[3], 0);
 }
 

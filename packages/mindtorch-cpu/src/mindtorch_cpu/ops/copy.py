@@ -28,7 +28,10 @@ def convert(out: Any, source: Any) -> None:
     """Write `source` into `out`, converting as C casts do: floats truncate, complex loses its imaginary part."""
     if out.dtype == source.dtype:
         out[...] = source
-    elif out.dtype.names or source.dtype.names:
+        return
+    if source.dtype.kind == "b":
+        source = source.view(np.uint8) != 0  # bytes seen as bool may be any
+    if out.dtype.names or source.dtype.names:
         _convert_pairs(out, source)
     elif source.dtype.kind == "c" and out.dtype.kind != "c":
         np.copyto(out, source.real if out.dtype.kind != "b" else source != 0, casting="unsafe")

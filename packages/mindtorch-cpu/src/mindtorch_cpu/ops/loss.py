@@ -72,11 +72,20 @@ def huber_loss_backward(out: Any, grad_output: Any, self: Any, target: Any, redu
     np.multiply(_share(self, reduction) * slope, grad_output, out)
 
 
+def _refuse_improbable(self: Any, target: Any) -> None:
+    """Raise RuntimeError for the first element that is no probability; of one place, the input's before the target's."""
+    inside = [(one >= 0) & (one <= 1) for one in (self, target)]
+    if np.all(inside[0]) and np.all(inside[1]):
+        return
+    wrong, of_target = ~np.logical_and(*inside).ravel(), inside[0].ravel()
+    name = "target" if np.broadcast_to(of_target, wrong.shape)[np.argmax(wrong)] else "input"
+    raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+
+
 @kernel("binary_cross_entropy")
 def binary_cross_entropy(out: Any, self: Any, target: Any, weight: Any, reduction: int) -> None:
     """Cross entropy of probabilities, logarithms bounded by -100; refuses what is no probability."""
-    if not np.all((self >= 0) & (self <= 1)):
-        raise RuntimeError("all elements of input should be between 0 and 1")
+    _refuse_improbable(self, target)
     with np.errstate(divide="ignore"):
         loss = (target - 1) * np.maximum(np.log1p(-self), -100) - target * np.maximum(np.log(self), -100)
     _reduce(out, loss if weight is None else loss * weight, reduction)

@@ -127,7 +127,24 @@ t.zeros_like(t.ones(2, 3), layout=t.sparse_coo).sparse_dim()
 t.linspace(t.tensor(0.), 1, 2, layout=t.strided)
 x = t.ones(1); t.ops.aten.cumprod_backward(x, x, 0, x) is x
 """
-ALL = BATCHES, CHECKED, OUTPUTS, ENDS, DRAWN, PLACES
+PROBABILITIES = """
+F.binary_cross_entropy(t.tensor([.5]), t.tensor([-1.]))
+F.binary_cross_entropy(t.tensor([.5, .5]), t.tensor([.5, 2]), reduction='none')
+F.binary_cross_entropy(t.tensor([.5, 1.5]), t.tensor([2., .5]))
+F.binary_cross_entropy(t.tensor([1.5, .5]), t.tensor([.5, 2]))
+F.binary_cross_entropy(t.tensor([1.5]), t.tensor([2.]))
+F.binary_cross_entropy(t.tensor([.5]), t.tensor([nan]))
+F.binary_cross_entropy(t.tensor([.5]).double(), t.tensor([-1.]).double(), t.ones(1).double())
+F.binary_cross_entropy(t.tensor([.5, 0, 1]), t.tensor([0., 1, 1]))
+F.binary_cross_entropy(t.ones(0), t.ones(0))
+"""
+BYTES = """
+t.tensor([0, 1, 2, 255], dtype=t.uint8).view(t.bool).float()
+[t.tensor([0, 1, 2, 255], dtype=t.uint8).view(t.bool).to(d) for d in (t.int32, t.uint8, t.double, t.half, t.bfloat16)]
+t.tensor([0, 1, 2, 255], dtype=t.uint8).view(t.bool).to(t.complex64)
+t.stack([t.tensor([0, 2, 3], dtype=t.uint8).view(t.bool), t.tensor([True, False, True])]).double().sum()
+"""
+ALL = BATCHES, CHECKED, OUTPUTS, ENDS, DRAWN, PLACES, PROBABILITIES, BYTES
 
 
 @pytest.mark.parametrize("program", "".join(ALL).strip().splitlines())
