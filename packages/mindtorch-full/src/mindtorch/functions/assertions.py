@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import mindtorch
 from mindtorch_dispatch.decomp import assertions as composed
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.strides import has_internal_overlap, is_non_overlapping_and_dense
 
 from .._overridable import as_given, make_overridable
@@ -25,7 +29,13 @@ def _assert_async(input: Any, assert_msg: str | None = None) -> None:
 
 
 def _assert_tensor_metadata(
-    a: Any, size: Any = None, stride: Any = None, dtype: Any = None, *, device: Any = None, layout: Any = None
+    a: Any,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] | None = None,
+    dtype: Dtype | None = None,
+    *,
+    device: Device | str | None = None,
+    layout: Layout | None = None,
 ) -> None:
     """Raise RuntimeError where a tensor has another geometry, dtype, device or layout than those that are given."""
     composed.assert_tensor_metadata(a, size, stride, dtype, device, layout)
