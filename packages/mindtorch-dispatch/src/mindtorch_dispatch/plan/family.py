@@ -23,7 +23,7 @@ from ..interface.autograd import PlanRequest
 from ..keys import DispatchKey
 from ..meta.rule import Outputs, View
 from ..state import Mode, fresh_signature
-from ..table import kernels
+from ..table import OpRow, kernels
 from .call import Call, specs_of
 from .determinism import ALERTS
 from .meta import describe_results
@@ -264,7 +264,7 @@ def _is_ordinary(call: Call) -> bool:
         or mode.autocast is not None
     ):
         return False
-    if call.intercepted or call.registered is not None or "entry" in call.row.__dict__ or call.device.type != "cpu":
+    if call.intercepted or call.registered is not None or _is_changed(call.row) or call.device.type != "cpu":
         return False
     if call.keys.mask & _SPARSE:
         return False
@@ -273,6 +273,12 @@ def _is_ordinary(call: Call) -> bool:
     if any(_has_tensors(value) and source is None for value, source in zip(bound.values, bound.sources, strict=True)):
         return False
     return all(_is_plain(tensor) for tensor in call.tensors)
+
+
+def _is_changed(row: OpRow) -> bool:
+    """True where a kernel or a rule is registered that may answer for the table's; casts of autocast say nothing here."""
+    own = row.__dict__
+    return "boxed" in own or bool(own.get("fallthrough")) or bool(own.get("python_rules"))
 
 
 def _is_plain(tensor: TensorBase) -> bool:

@@ -56,6 +56,7 @@ def no_future(kind: type) -> str:
         f"but got {kind.__module__}.{kind.__qualname__}"
     )
 
+
 NOT_EXPECTED = (
     'expect_autograd_hooks_ INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/torch/csrc/distributed/c10d/reducer.cpp":1732, '
     "please report a bug to PyTorch. "
