@@ -38,6 +38,7 @@ class NativeBuilds(threading.Thread):
         self.started = time.time()
         self.shown: dict[str, tuple[str, float]] = {}
         self.seconds: dict[str, float] = {}
+        self.files: dict[str, tuple[int, int]] = {}
         self.taken: set[str] = set()
 
     def run(self) -> None:
@@ -55,7 +56,8 @@ class NativeBuilds(threading.Thread):
             if not lines or lines[0] == "taken":
                 self.taken |= {name} if lines else set()
                 continue
-            self.show(name, len(lines) - 1, int(lines[0]))
+            self.files[name] = len(lines) - 1, int(lines[0])
+            self.show(name, *self.files[name])
 
     def show(self, name: str, compiled: int, total: int) -> None:
         """Say how many files of a module are compiled: over the last line on a terminal, else every few seconds."""
@@ -74,9 +76,13 @@ class NativeBuilds(threading.Thread):
         self.shown[name] = (f"{compiled}", time.time())
 
     def sentence(self) -> str:
-        """Return what was compiled and what was there already."""
-        parts = [f"{name} compiled" for name in sorted(self.shown)]
-        parts += [f"{name} taken from .hatch/native" for name in sorted(self.taken - set(self.shown))]
+        """Return what was compiled, what does not compile, and what was there already."""
+        parts = []
+        for name, (compiled, total) in sorted(self.files.items()):
+            why = f"`pip install --verbose --editable packages/{name.replace('_', '-')}` says why"
+            lost = f"{name} NOT compiled, {compiled} of {total} files: numpy computes instead, and {why}"
+            parts.append(f"{name} compiled" if compiled >= total else lost)
+        parts += [f"{name} taken from .hatch/native" for name in sorted(self.taken - set(self.files))]
         return ", ".join(parts)
 
 
@@ -100,12 +106,19 @@ def sources(member: Path) -> list[Path]:
 
 
 def outdated(environment: Path) -> list[Path]:
-    """Return the members whose native module in an environment is older than what it is made of."""
+    """Return the members whose native module in an environment is older than what it is made of.
+
+    Of one that did not compile, the last try counts in place of the module.
+    """
     found = []
     for member in sorted(path.parent for path in ROOT.glob("packages/*/CMakeLists.txt")):
         name = member.name.replace("-", "_")
-        modules = list(environment.glob(f"lib/python*/site-packages/{name}/_native.*.so"))
-        if modules and max(path.stat().st_mtime for path in sources(member)) > modules[0].stat().st_mtime:
+        (packages,) = environment.glob("lib/python*/site-packages")
+        if not list(packages.glob(f"{name}-*.dist-info")):
+            continue
+        modules = list(packages.glob(f"{name}/_native.*.so"))
+        made = [path for path in (*modules, CACHE / f"{name}.progress") if path.exists()]
+        if made and max(path.stat().st_mtime for path in sources(member)) > made[0].stat().st_mtime:
             found.append(member)
     return found
 

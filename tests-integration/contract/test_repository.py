@@ -225,7 +225,8 @@ def test_new_op_refuses(name, text):
         ("packages/mindtorch-cpu/src/mindtorch_cpu/native.py", []),  # editable: it is read where it is
     ],
 )
-def test_native_modules_that_are_older_than_their_sources_are_found(tmp_path, monkeypatch, newer, found):
+@pytest.mark.parametrize("compiles", [True, False])  # what did not compile is as old as the try
+def test_native_modules_that_are_older_than_their_sources_are_found(tmp_path, monkeypatch, newer, found, compiles):
     for name in ("native/module.cpp", "src/mindtorch_cpu/_native.pyi", "src/mindtorch_cpu/native.py", "CMakeLists.txt"):
         _write(tmp_path / "packages/mindtorch-cpu" / name)
     inside = "src/mindtorch_runtime"
@@ -237,16 +238,38 @@ def test_native_modules_that_are_older_than_their_sources_are_found(tmp_path, mo
     ):
         _write(tmp_path / "packages/mindtorch-runtime" / name)
     _write(tmp_path / "packages/mindtorch-runtime/CMakeLists.txt")
+    monkeypatch.setattr(hatch_run, "ROOT", tmp_path)
+    monkeypatch.setattr(hatch_run, "CACHE", tmp_path / ".hatch/native")
     environment = tmp_path / ".hatch/data/env/virtual/test.oracle"
+    packages = environment / "lib/python3.11/site-packages"
+    packages.mkdir(parents=True)
     for name in ("mindtorch_cpu", "mindtorch_runtime"):
-        _write(environment / f"lib/python3.11/site-packages/{name}/_native.cpython-311-x86_64-linux-gnu.so", 2_000)
+        module = packages / f"{name}/_native.cpython-311-x86_64-linux-gnu.so"
+        _write(module if compiles else hatch_run.CACHE / f"{name}.progress", 2_000)
     if newer:
         _write(tmp_path / newer, 3_000)
-    monkeypatch.setattr(hatch_run, "ROOT", tmp_path)
+    assert hatch_run.outdated(environment) == []  # the members are not installed there
+    for name in ("mindtorch_cpu", "mindtorch_runtime"):
+        (packages / f"{name}-0.1.0.dist-info").mkdir()
     assert [member.name for member in hatch_run.outdated(environment)] == found
+
+
+def test_native_code_that_does_not_compile_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(hatch_run, "CACHE", tmp_path)
+    builds = hatch_run.NativeBuilds()
+    builds.started = 0
+    _write(tmp_path / "mindtorch_runtime.progress").write_text("1\ncompiled\n")
+    _write(tmp_path / "mindtorch_cpu.progress").write_text("3\ncompiled\ncompiled\n")
+    builds.look()
+    assert builds.sentence() == (
+        "mindtorch_cpu NOT compiled, 2 of 3 files: numpy computes instead, and "
+        "`pip install --verbose --editable packages/mindtorch-cpu` says why, mindtorch_runtime compiled"
+    )
+    assert "compiling mindtorch_cpu: 2 of 3 files" in capsys.readouterr().err
 
 
 def _write(path, time=1_000):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
     os.utime(path, (time, time))
+    return path

@@ -75,31 +75,6 @@ int fill_(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     return copy_array(out, from);
 }
 
-// Values are (start, end, step): multiples of a whole step from a whole start, in int64 or float32.
-int arange(PyObject* given, PyObject* const* values, Py_ssize_t count) {
-    PyArrayObject* out = plain_array(given, true);
-    if (count != 3 || out == nullptr || PyArray_NDIM(out) != 1 || !PyArray_IS_C_CONTIGUOUS(out) ||
-        !PyLong_CheckExact(values[0]) || !PyLong_CheckExact(values[2]))
-        return 0;
-    const long long start = PyLong_AsLongLong(values[0]), step = PyLong_AsLongLong(values[2]);
-    if (PyErr_Occurred()) {
-        PyErr_Clear();
-        return 0;
-    }
-    const npy_intp size = PyArray_SIZE(out);
-    if (PyArray_TYPE(out) == NPY_INT64) {
-        auto* to = static_cast<int64_t*>(PyArray_DATA(out));
-        uint64_t value = static_cast<uint64_t>(start);  // wraps
-        for (npy_intp i = 0; i < size; i++, value += static_cast<uint64_t>(step)) to[i] = static_cast<int64_t>(value);
-        return 1;
-    }
-    constexpr long long EXACT = 1LL << 20;  // far from where float64 rounds
-    if (PyArray_TYPE(out) != NPY_FLOAT || start < -EXACT || start > EXACT || step < -EXACT || step > EXACT) return 0;
-    auto* to = static_cast<float*>(PyArray_DATA(out));
-    for (npy_intp i = 0; i < size; i++) to[i] = static_cast<float>(static_cast<int64_t>(start + i * step));
-    return 1;
-}
-
 }  // namespace
 
 const NamedKernel copy_kernels[] = {
@@ -110,7 +85,6 @@ const NamedKernel copy_kernels[] = {
     {"full full_like", fill<1>},
     {"new_full", fill<2>},
     {"fill_.Scalar fill_.Tensor", fill_},
-    {"arange arange.start arange.start_step", arange},
     {"scalar_tensor", fill<0>},
     {nullptr, nullptr},
 };

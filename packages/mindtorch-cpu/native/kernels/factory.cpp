@@ -3,9 +3,12 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <type_traits>
 
 #include "kernels/integer.h"
 #include "kernels/operand.h"
+#include "kernels/region.h"
+#include "simd/element.h"
 #include "parallel.h"
 
 namespace mindtorch {
@@ -26,14 +29,29 @@ bool number_of(PyObject* value, double& to) {
     return true;
 }
 
+// base + step * place, rounded once, as torch's fused instructions do. The sum of floats is exact in double precision
+// but for its last digits. A step of doubles is taken apart, so that products with its upper part are exact.
+INLINE float placed(float base, float step, int32_t place) {
+    return static_cast<float>(static_cast<double>(step) * place + base);
+}
+INLINE double placed(double base, double step, int32_t place) {
+    uint64_t bits;
+    memcpy(&bits, &step, sizeof bits);
+    bits &= ~uint64_t{0x7fffffff};
+    double upper;
+    memcpy(&upper, &bits, sizeof upper);
+    const double product = upper * place, sum = base + product, added = sum - base;
+    const double lost = (base - (sum - added)) + (product - added);
+    return sum + (lost + (step - upper) * place);
+}
+
 // The lower half is counted from the start and the upper one from the end, so that both are exact.
 template <typename Real>
 void space(Real* out, Real start, Real end, Real step, size_t steps, size_t from, size_t to) {
     const size_t half = steps / 2;
-    for (size_t i = from; i < (to < half ? to : half); i++)
-        out[i] = step * static_cast<Real>(static_cast<int32_t>(i)) + start;
+    for (size_t i = from; i < (to < half ? to : half); i++) out[i] = placed(start, step, static_cast<int32_t>(i));
     for (size_t i = from < half ? half : from; i < to; i++)
-        out[i] = step * static_cast<Real>(static_cast<int32_t>(i) - static_cast<int32_t>(steps - 1)) + end;
+        out[i] = placed(end, step, static_cast<int32_t>(i) - static_cast<int32_t>(steps - 1));
 }
 
 template <typename Real>
@@ -55,6 +73,59 @@ int linspace(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     if (steps < 2 || steps >= INT_MAX || steps != PyArray_SIZE(out)) return 0;
     return kind_of(out) == 0 ? space_all<float>(out, first, last, static_cast<size_t>(steps))
                              : space_all<double>(out, first, last, static_cast<size_t>(steps));
+}
+
+// Numbers that are all whole and exact.
+template <typename Real>
+bool are_whole(double start, double step, double size) {
+    constexpr double EXACT = std::is_same_v<Real, float> ? 1 << 24 : 1LL << 53;
+    const double last = start + step * size;
+    return start == std::floor(start) && step == std::floor(step) && std::fabs(start) <= EXACT &&
+           std::fabs(last) <= EXACT;
+}
+
+// torch counts two vectors of 32 bytes at a time, each from its first number, and what is left from the start. Sums
+// near zero show every digit of a product, in floats too.
+template <typename Real>
+int count_all(PyArrayObject* out, double start, double step) {
+    constexpr size_t LANES_OF_32 = 32 / sizeof(Real);
+    const size_t size = static_cast<size_t>(PyArray_SIZE(out)), whole = size / (2 * LANES_OF_32) * (2 * LANES_OF_32);
+    auto* to = static_cast<Real*>(PyArray_DATA(out));
+    if (are_whole<Real>(start, step, static_cast<double>(size))) {
+        const int64_t first = static_cast<int64_t>(start), each = static_cast<int64_t>(step);
+        for (size_t i = 0; i < size; i++) to[i] = static_cast<Real>(first + static_cast<int64_t>(i) * each);
+        return 1;
+    }
+    for (size_t i = 0; i < whole; i += LANES_OF_32) {
+        const double base = static_cast<Real>(placed(start, step, static_cast<int32_t>(i)));
+        for (size_t lane = 0; lane < LANES_OF_32; lane++)
+            to[i + lane] = static_cast<Real>(placed(base, step, static_cast<int32_t>(lane)));
+    }
+    for (size_t i = whole; i < size; i++) to[i] = static_cast<Real>(placed(start, step, static_cast<int32_t>(i)));
+    return 1;
+}
+
+// Values are (start, end, step): multiples of a whole step from a whole start in int64, of any in float32 and float64.
+int arange(PyObject* given, PyObject* const* values, Py_ssize_t count) {
+    PyArrayObject* out = plain_array(given, true);
+    if (count != 3 || out == nullptr || PyArray_NDIM(out) != 1 || !PyArray_IS_C_CONTIGUOUS(out)) return 0;
+    const npy_intp size = PyArray_SIZE(out);
+    if (PyArray_TYPE(out) == NPY_INT64 && PyLong_CheckExact(values[0]) && PyLong_CheckExact(values[2])) {
+        const long long start = PyLong_AsLongLong(values[0]), step = PyLong_AsLongLong(values[2]);
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            return 0;
+        }
+        auto* to = static_cast<int64_t*>(PyArray_DATA(out));
+        uint64_t value = static_cast<uint64_t>(start);  // wraps
+        for (npy_intp i = 0; i < size; i++, value += static_cast<uint64_t>(step)) to[i] = static_cast<int64_t>(value);
+        return 1;
+    }
+    double start, step;
+    if (size >= INT_MAX || !number_of(values[0], start) || !number_of(values[2], step)) return 0;
+    if (!std::isfinite(start) || !std::isfinite(step * static_cast<double>(size))) return 0;
+    if (PyArray_TYPE(out) == NPY_FLOAT) return count_all<float>(out, start, step);
+    return PyArray_TYPE(out) == NPY_DOUBLE ? count_all<double>(out, start, step) : 0;
 }
 
 long within(long value, long most) { return value < 0 ? 0 : value > most ? most : value; }
@@ -122,6 +193,7 @@ PyObject* bincount(PyObject* const* values, Py_ssize_t count) {
 
 const NamedKernel factory_kernels[] = {
     {"linspace", linspace},
+    {"arange arange.start arange.start_step", arange},
     {"tril_indices", triangle<false>},
     {"triu_indices", triangle<true>},
     {"bincount", nullptr, FULL_PRECISION, bincount},

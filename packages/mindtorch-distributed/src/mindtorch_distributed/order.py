@@ -1,7 +1,7 @@
 """The order in which gloo's circle of ranks reduces, so that sums of floating-point numbers are the same to the last bit.
 
-The array has segments, as many for each rank. A rank owns the elements of its segments. Their values go around,
-from the rank after the owner to the owner, and each rank puts its own value first: own + received. The maximum is the
+The array has segments, as many for each rank. A rank owns the elements of its segments. Their values go around, from the
+rank before the owner downwards to the owner, and each rank puts its own value first: own + received. The maximum is the
 first of two values unless it is less than the second; so not-a-numbers and signs of zero depend on the order too.
 """
 
@@ -74,7 +74,7 @@ def pieces(start: int, stop: int, own: int) -> Iterator[tuple[int, int, int]]:
 
 def ranks_in_order(owner: int, size: int) -> list[int]:
     """The ranks in the order in which their values are combined."""
-    return [(owner + step) % size for step in range(1, size + 1)]
+    return [(owner - step) % size for step in range(1, size + 1)]
 
 
 def reduced(arrays: Sequence[Array], reduction: str, start: int, stop: int) -> Array:

@@ -25,10 +25,11 @@ def test_many_elements_have_segments_of_a_megabyte() -> None:
     assert order.owned((3 << 20) + 1, 4, 2) == 7 * -(-((3 << 20) + 1) // 14)
 
 
-def test_values_are_added_from_the_rank_after_the_owner_to_the_owner() -> None:
-    arrays = [np.array([value] * 6, np.float32) for value in (1.0, 1e8, -1e8)]
-    result = order.reduced(arrays, engine.SUM, 0, 6)
-    np.testing.assert_array_equal(result, [1, 1, 0, 0, 0, 0])  # 1e8 - 1e8 + 1, -1e8 + 1 + 1e8, 1 + 1e8 - 1e8
+def test_values_are_added_from_the_rank_before_the_owner_downwards() -> None:
+    arrays = [np.array([value] * 8, np.float32) for value in (1.0, 1e8, -1e8, 2.0)]
+    result = order.reduced(arrays, engine.SUM, 0, 8)
+    # 2 - 1e8 + 1e8 + 1, 1 + 2 - 1e8 + 1e8, 1e8 + 1 + 2 - 1e8, -1e8 + 1e8 + 1 + 2
+    np.testing.assert_array_equal(result, [1, 1, 0, 0, 0, 0, 3, 3])
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

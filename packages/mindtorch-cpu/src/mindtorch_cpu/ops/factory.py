@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -88,8 +89,28 @@ def fill_(out: Any, self: Any, value: Any) -> None:
         _fill(out, value)
 
 
-@kernel("arange", "arange.start", "arange.start_step", "range", "range.step")
+@kernel("arange", "arange.start", "arange.start_step")
 def arange(out: Any, start: Any, end: Any, step: Any) -> None:
+    """Multiples of `step` from `start`; of float32 and float64 rounded where torch's vectors are."""
+    if out.dtype not in (np.float32, np.float64) or not (math.isfinite(start) and math.isfinite(step)):
+        range_(out, start, end, step)
+        return
+    # torch counts two vectors of 32 bytes at a time, each from its first number, and what is left from the start.
+    lanes, count = 32 // out.itemsize, out.shape[0]
+    first = np.arange(0, count // (2 * lanes) * 2 * lanes, lanes, dtype=np.float64)
+    places = np.arange(first.size * lanes, count, dtype=np.float64)
+    _place(places, float(start), float(step))
+    out[first.size * lanes :] = places
+    _place(first, float(start), float(step))
+    for at in range(0, first.size, _BLOCK // lanes):
+        begins = first[at : at + _BLOCK // lanes].astype(out.dtype).astype(np.float64)
+        lines = np.tile(np.arange(lanes, dtype=np.float64), (begins.size, 1))
+        _place(lines, begins[:, None], float(step))
+        out[at * lanes : (at + begins.size) * lanes] = lines.ravel()
+
+
+@kernel("range", "range.step")
+def range_(out: Any, start: Any, end: Any, step: Any) -> None:
     """Multiples of `step` from `start`; computed as start + i * step, as torch does."""
     count = out.shape[0]
     if out.dtype.kind in "iu":
@@ -123,9 +144,28 @@ def _exponents(dtype: Any, start: Any, end: Any, steps: int, out: np.ndarray[Any
         for at in range(0, part.size, _BLOCK):
             block = part[at : at + _BLOCK]
             np.add(count[: block.size], count.dtype.type(first + at), out=block, casting="unsafe")
-            np.multiply(step, block, out=block)
-            block += base
+            _place(block, base, step)
     return values
+
+
+def _place(count: np.ndarray[Any, Any], base: Any, step: Any) -> None:
+    """Write `base + step * count` over whole numbers, rounded once, as torch's fused instructions do.
+
+    The sum of floats is exact in double precision but for its last digits. A step of doubles is taken apart, so that
+    products with its upper part are exact. Complex numbers are rounded twice.
+    """
+    if count.dtype == np.float32:
+        count[...] = np.float64(step) * count + np.float64(base)
+    elif count.dtype == np.float64 and np.isfinite(step) and np.all(np.isfinite(base)):
+        upper = (np.array(step).view(np.int64) & -(1 << 31)).view(np.float64)
+        product = upper * count
+        total = base + product
+        added = total - base
+        lost = (base - (total - added)) + (product - added)
+        np.add(total, lost + (step - upper) * count, out=count)
+    else:
+        np.multiply(step, count, out=count)
+        count += base
 
 
 def _equidistant_halves(dtype: Any, start: Any, end: Any, steps: int) -> Any:
@@ -162,6 +202,12 @@ def linspace(out: Any, start: Any, end: Any, steps: int, *options: Any) -> None:
             out[...] = values.astype(out.dtype, copy=False)
 
 
+def _double_exponents(start: Any, end: Any, steps: int) -> Any:
+    """Return equidistant exponents: their difference has the dtype's digits, all else those of doubles."""
+    step, place = np.float64(end - start) / (steps - 1), np.arange(steps)
+    return np.where(place < steps // 2, start + step * place, end - step * (steps - 1 - place))
+
+
 @kernel("logspace")
 def logspace(out: Any, start: Any, end: Any, steps: int, base: float, *options: Any) -> None:
     """Powers with equidistant exponents."""
@@ -173,7 +219,9 @@ def logspace(out: Any, start: Any, end: Any, steps: int, base: float, *options: 
             else:
                 number_of(np.power(wide(base), wide(start)).item(), out.dtype)
             exponents = _exponents(out.dtype, start, end, steps).astype(wide)
-            out[...] = np.power(wide(base), exponents).astype(out.dtype)
+            if out.dtype in (np.float32, np.float64) and steps > 1:
+                exponents = _double_exponents(out.dtype.type(start), out.dtype.type(end), steps)
+            out[...] = np.power(wide(base), exponents, dtype=np.longdouble if out.dtype == np.float64 else None)
             if not base and out.dtype.kind == "c":  # of numbers with two parts torch takes logarithms
                 out[exponents == 0] = complex(np.nan, np.nan)
 
