@@ -273,6 +273,8 @@ def multilabel_margin_loss_backward(
     out: Any, grad_output: Any, self: Any, target: Any, reduction: int, is_target: Any
 ) -> None:
     """Gradient of `multilabel_margin_loss_forward`."""
+    if not np.all((is_target >= 0) & (is_target <= 1)):
+        raise RuntimeError("argument #5 'is_target' is out of range")
     frame = self.reshape(-1, self.shape[-1] if self.ndim else 1)
     listed = is_target.reshape(frame.shape) != 0
     slope = np.zeros_like(frame)

@@ -15,6 +15,13 @@ def norm_except_dim(v: Tensor, pow: int, dim: int) -> Any:
         return aten.norm(v, pow)
     ndim = len(v.shape)
     dim = wrap_dim(dim, ndim, scalar=False)
+    check(
+        v.shape[dim] > 0,
+        lambda: (
+            f"cannot reshape tensor of 0 elements into shape {[-1, 0] if 0 < dim == ndim - 1 else [0, -1]} because the "
+            "unspecified dimension size -1 can be any value and is ambiguous"
+        ),
+    )
     if ndim == 1:  # an empty list of dimensions would mean all
         return aten.norm(aten.unsqueeze(v, 1), pow, [1])
     return aten.norm(v, pow, [place for place in range(ndim) if place != dim], True)

@@ -110,6 +110,15 @@ def scattered_back(grad: Spec, input_sizes: Sequence[int], *rest: object) -> Spe
 
 
 @meta_rule()
+def unfold_back(grad: Spec, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Spec:
+    """Backward of `unfold`."""
+    wrap_dim(dim, len(input_sizes))
+    check(size >= 0, lambda: f"size is {size} but must be >= 0")
+    check(step > 0, lambda: f"step is {step} but must be > 0", ValueError)
+    return Spec.of(grad.dtype, grad.device, tuple(input_sizes))
+
+
+@meta_rule()
 def as_strided_back(grad: Spec, input_sizes: Sequence[int], input_strides: Sequence[int], *rest: object) -> Spec:
     """Backward of `as_strided`."""
     return Spec.of(grad.dtype, grad.device, tuple(input_sizes))

@@ -87,7 +87,7 @@ op(
 )
 op(
     "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, SymInt size, SymInt step) -> Tensor",
-    rules.scattered_back,
+    rules.unfold_back,
     variants="",
 )
 op(

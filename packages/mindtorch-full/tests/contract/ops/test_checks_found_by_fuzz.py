@@ -138,13 +138,27 @@ F.binary_cross_entropy(t.tensor([.5]).double(), t.tensor([-1.]).double(), t.ones
 F.binary_cross_entropy(t.tensor([.5, 0, 1]), t.tensor([0., 1, 1]))
 F.binary_cross_entropy(t.ones(0), t.ones(0))
 """
+GRADIENTS = """
+t.norm_except_dim(t.ones(0))
+t.norm_except_dim(t.ones(3, 0), 2, 1)
+t.norm_except_dim(t.ones(3, 0, 2), 2, 1)
+t.norm_except_dim(t.ones(3, 0))
+t.norm_except_dim(t.arange(12.).reshape(2, 3, 2), 2, 1).tolist()
+t.ops.aten.unfold_backward(t.ones(0, 3), [4, 4], 0, 7, -3)
+t.ops.aten.unfold_backward(t.ones(1, 4, 2), [4, 4], 0, 2, 0)
+t.ops.aten.unfold_backward(t.ones(1, 4, 2), [4, 4], 5, 2, 1)
+t.ops.aten.unfold_backward(t.ones(1, 4, 2), [4, 4], 0, -2, 1)
+t.ops.aten.unfold_backward(t.arange(24.).reshape(3, 4, 2), [4, 4], 0, 2, 1)
+t.ops.aten.multilabel_margin_loss_backward(t.tensor(1.), t.ones(1, 3), t.tensor([[0, 2, 0]]), 1, t.tensor([[0., 2, 0]]))
+t.ops.aten.multilabel_margin_loss_backward(t.tensor(1.), t.ones(1, 3), t.tensor([[0, 2, 0]]), 1, t.tensor([[.5, 1, 0]]))
+"""
 BYTES = """
 t.tensor([0, 1, 2, 255], dtype=t.uint8).view(t.bool).float()
 [t.tensor([0, 1, 2, 255], dtype=t.uint8).view(t.bool).to(d) for d in (t.int32, t.uint8, t.double, t.half, t.bfloat16)]
 t.tensor([0, 1, 2, 255], dtype=t.uint8).view(t.bool).to(t.complex64)
 t.stack([t.tensor([0, 2, 3], dtype=t.uint8).view(t.bool), t.tensor([True, False, True])]).double().sum()
 """
-ALL = BATCHES, CHECKED, OUTPUTS, ENDS, DRAWN, PLACES, PROBABILITIES, BYTES
+ALL = BATCHES, CHECKED, OUTPUTS, ENDS, DRAWN, PLACES, PROBABILITIES, GRADIENTS, BYTES
 
 
 @pytest.mark.parametrize("program", "".join(ALL).strip().splitlines())
