@@ -218,9 +218,10 @@ def logspace(out: Any, start: Any, end: Any, steps: int, base: float, *options: 
                 _check_bounds(out.dtype, start, end)
             else:
                 number_of(np.power(wide(base), wide(start)).item(), out.dtype)
-            exponents = _exponents(out.dtype, start, end, steps).astype(wide)
             if out.dtype in (np.float32, np.float64) and steps > 1:
                 exponents = _double_exponents(out.dtype.type(start), out.dtype.type(end), steps)
+            else:
+                exponents = _exponents(out.dtype, start, end, steps).astype(wide)
             out[...] = np.power(wide(base), exponents, dtype=np.longdouble if out.dtype == np.float64 else None)
             if not base and out.dtype.kind == "c":  # of numbers with two parts torch takes logarithms
                 out[exponents == 0] = complex(np.nan, np.nan)

@@ -8,20 +8,18 @@ from typing import Any
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
-from mindtorch.ao.quantization._observer_base import _EPS, UniformQuantizationObserverBase
-from mindtorch.ao.quantization._ranges import _in_place
+from mindtorch.ao.quantization._observer_base import _EPS
+from mindtorch.ao.quantization._ranges import RangeObserver, _in_place
 from mindtorch.ao.quantization.utils import is_per_tensor
 
 _STEP = 1e-5  # so much of all counts is left out at a time
 _FINER = 16
 
 
-class HistogramObserver(UniformQuantizationObserverBase):
+class HistogramObserver(RangeObserver):
     """Counts of values in bins between the least and the greatest; the scale is that of the least square error."""
 
     histogram: Any
-    min_val: Any
-    max_val: Any
 
     def __init__(
         self,
@@ -221,10 +219,6 @@ class HistogramObserver(UniformQuantizationObserverBase):
                 state_dict[key] = torch.tensor(unset)
             setattr(self, name, state_dict[key])
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, *rest)
-
-    def extra_repr(self) -> str:
-        """The range."""
-        return f"min_val={self.min_val}, max_val={self.max_val}"
 
 
 adopt(globals(), "torch.ao.quantization.observer")

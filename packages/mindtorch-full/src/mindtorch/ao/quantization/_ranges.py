@@ -21,11 +21,23 @@ def _in_place(buffer: Any, value: Any) -> None:
     buffer.copy_(value)
 
 
-class MinMaxObserver(UniformQuantizationObserverBase):
-    """The least and the greatest value that ever passed."""
+class RangeObserver(UniformQuantizationObserverBase):
+    """An observer that keeps the least and the greatest value, of all or of each channel."""
 
     min_val: Any
     max_val: Any
+
+    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
+        """Return scales and zero points of the ranges."""
+        return self._calculate_qparams(self.min_val, self.max_val)
+
+    def extra_repr(self) -> str:
+        """The ranges."""
+        return f"min_val={self.min_val}, max_val={self.max_val}"
+
+
+class MinMaxObserver(RangeObserver):
+    """The least and the greatest value that ever passed."""
 
     def __init__(
         self,
@@ -71,14 +83,6 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         self.min_val.copy_(torch.min(low, self.min_val))
         self.max_val.copy_(torch.max(high, self.max_val))
         return x_orig
-
-    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
-        """Return scale and zero point."""
-        return self._calculate_qparams(self.min_val, self.max_val)
-
-    def extra_repr(self) -> str:
-        """The range."""
-        return f"min_val={self.min_val}, max_val={self.max_val}"
 
     def reset_min_max_vals(self) -> None:
         """Forget the range."""
@@ -136,11 +140,8 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
         return x_orig
 
 
-class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
+class PerChannelMinMaxObserver(RangeObserver):
     """The least and the greatest value of each channel that ever passed."""
-
-    min_val: Any
-    max_val: Any
 
     def __init__(
         self,
@@ -202,14 +203,6 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         _in_place(self.max_val, high)
         return x_orig
 
-    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
-        """Return scales and zero points."""
-        return self._calculate_qparams(self.min_val, self.max_val)
-
-    def extra_repr(self) -> str:
-        """The ranges."""
-        return f"min_val={self.min_val}, max_val={self.max_val}"
-
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: Any, *rest: Any
     ) -> None:
@@ -265,10 +258,6 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
     def _merged(self, low: Any, high: Any) -> tuple[Any, Any]:
         share = self.averaging_constant
         return self.min_val + share * (low - self.min_val), self.max_val + share * (high - self.max_val)
-
-    def forward(self, x_orig: Tensor) -> Any:
-        """Take the ranges of `x_orig` in, and return it."""
-        return self._forward(x_orig)
 
 
 adopt(globals(), "torch.ao.quantization.observer")

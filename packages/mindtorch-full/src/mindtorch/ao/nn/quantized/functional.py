@@ -72,15 +72,13 @@ def avg_pool3d(
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
     """Means, so that the result has a given size."""
-    if not input.is_quantized:
-        raise ValueError("Input to 'quantized.functional.adaptive_avg_pool2d' must be quantized!")
+    _check(input, "functional.adaptive_avg_pool2d")
     return functional.adaptive_avg_pool2d(input, output_size)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
     """Means, so that the result has a given size."""
-    if not input.is_quantized:
-        raise ValueError("Input to 'quantized.functional.adaptive_avg_pool3d' must be quantized!")
+    _check(input, "functional.adaptive_avg_pool3d")
     return functional.adaptive_avg_pool3d(input, output_size)
 
 
@@ -94,8 +92,7 @@ def _conv(
     dilation: Any,
     groups: int,
     padding_mode: str,
-    to: tuple[float, int],
-    dtype: Any,
+    *to: Any,
 ) -> Any:
     if padding_mode != "zeros":
         raise NotImplementedError("Only zero-padding is supported!")
@@ -125,8 +122,7 @@ def conv1d(
     dtype: Any = torch.quint8,
 ) -> Any:
     """A convolution over one dimension."""
-    to = scale, zero_point
-    return _conv(1, input, weight, bias, stride, padding, dilation, groups, padding_mode, to, dtype)
+    return _conv(1, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point)
 
 
 def conv2d(
@@ -143,8 +139,7 @@ def conv2d(
     dtype: Any = torch.quint8,
 ) -> Any:
     """A convolution over two dimensions."""
-    to = scale, zero_point
-    return _conv(2, input, weight, bias, stride, padding, dilation, groups, padding_mode, to, dtype)
+    return _conv(2, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point)
 
 
 def conv3d(
@@ -161,8 +156,7 @@ def conv3d(
     dtype: Any = torch.quint8,
 ) -> Any:
     """A convolution over three dimensions."""
-    to = scale, zero_point
-    return _conv(3, input, weight, bias, stride, padding, dilation, groups, padding_mode, to, dtype)
+    return _conv(3, input, weight, bias, stride, padding, dilation, groups, padding_mode, scale, zero_point)
 
 
 def interpolate(

@@ -9,6 +9,7 @@ from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.ao.nn.intrinsic import _FusedModule
+from mindtorch.ao.nn.qat.modules._configured import check_configured
 from mindtorch.nn.modules.conv import _ConvNd as _PlainConvNd
 from mindtorch.nn.modules.utils import _ntuple
 
@@ -68,10 +69,7 @@ class _ConvNd(_PlainConvNd):
             raise AssertionError(
                 f"qat.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__}, got {type(mod).__name__}"
             )
-        if not hasattr(mod, "qconfig"):
-            raise AssertionError("Input float module must have qconfig defined")
-        if not mod.qconfig:
-            raise AssertionError("Input float module must have a valid qconfig")
+        check_configured(mod)
         if isinstance(mod, _FusedModule):
             mod = mod[0]
         made: Any = cls(

@@ -8,6 +8,7 @@ import mindtorch as torch
 from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch.ao.nn.qat.modules._configured import check_configured
 from mindtorch.nn import functional
 
 __all__ = ["Embedding", "EmbeddingBag"]
@@ -25,23 +26,54 @@ def _check_config(qconfig: Any, made_as: str) -> None:
 def _check_source(cls: Any, mod: Any) -> None:
     if type(mod) is not cls._FLOAT_MODULE:
         raise AssertionError(f" qat.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__}")
-    if not hasattr(mod, "qconfig"):
-        raise AssertionError("Input float module must have qconfig defined")
-    if not mod.qconfig:
-        raise AssertionError("Input float module must have a valid qconfig")
+    check_configured(mod)
 
 
-class Embedding(nn.Embedding):
-    """`nn.Embedding` whose weight is rounded before it is used."""
+class _Rounded:
+    """An embedding whose weight is rounded before it is used."""
 
-    _FLOAT_MODULE: ClassVar[Any] = nn.Embedding
+    _FLOAT_MODULE: ClassVar[Any]
+    _named: ClassVar[str]
+    _arguments: ClassVar[tuple[str, ...]]
 
     def __init__(self, num_embeddings: int, embedding_dim: int, *args: Any, qconfig: Any = None, **kwargs: Any) -> None:
-        super().__init__(num_embeddings, embedding_dim, *args, **kwargs)
-        _check_config(qconfig, "Embedding")
+        super().__init__(num_embeddings, embedding_dim, *args, **kwargs)  # type: ignore[call-arg]
+        _check_config(qconfig, self._named)
         self.qconfig = qconfig
         placed = {name: kwargs.get(name) for name in ("device", "dtype")}
         self.weight_fake_quant = qconfig.weight(factory_kwargs=placed)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """Return the module with the weight of another one, which has a configuration."""
+        _check_source(cls, mod)
+        made: Any = cls
+        return made(*(getattr(mod, name) for name in cls._arguments), qconfig=mod.qconfig)
+
+    def to_float(self) -> Any:
+        """Return the plain module."""
+        module: Any = self
+        made = self._FLOAT_MODULE(*(None if name == "weight" else getattr(self, name) for name in self._arguments))
+        made.weight = torch.nn.Parameter(module.weight.detach())
+        made.train(module.training)
+        return made
+
+
+class Embedding(_Rounded, nn.Embedding):
+    """`nn.Embedding` whose weight is rounded before it is used."""
+
+    _FLOAT_MODULE: ClassVar[Any] = nn.Embedding
+    _named = "Embedding"
+    _arguments = (
+        "num_embeddings",
+        "embedding_dim",
+        "padding_idx",
+        "max_norm",
+        "norm_type",
+        "scale_grad_by_freq",
+        "sparse",
+        "weight",
+    )
 
     def forward(self, input: Tensor) -> Any:
         """Take rows of the rounded weight."""
@@ -55,50 +87,24 @@ class Embedding(nn.Embedding):
             self.sparse,
         )
 
-    @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
-        """Return the embedding with the weight of another one, which has a configuration."""
-        _check_source(cls, mod)
-        return cls(
-            mod.num_embeddings,
-            mod.embedding_dim,
-            mod.padding_idx,
-            mod.max_norm,
-            mod.norm_type,
-            mod.scale_grad_by_freq,
-            mod.sparse,
-            mod.weight,
-            qconfig=mod.qconfig,
-        )
 
-    def to_float(self) -> Any:
-        """Return the plain embedding."""
-        made: Any = nn.Embedding(
-            self.num_embeddings,
-            self.embedding_dim,
-            self.padding_idx,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.sparse,
-            None,
-        )
-        made.weight = torch.nn.Parameter(self.weight.detach())
-        made.train(self.training)
-        return made
-
-
-class EmbeddingBag(nn.EmbeddingBag):
+class EmbeddingBag(_Rounded, nn.EmbeddingBag):
     """`nn.EmbeddingBag` whose weight is rounded before it is used."""
 
     _FLOAT_MODULE: ClassVar[Any] = nn.EmbeddingBag
-
-    def __init__(self, num_embeddings: int, embedding_dim: int, *args: Any, qconfig: Any = None, **kwargs: Any) -> None:
-        super().__init__(num_embeddings, embedding_dim, *args, **kwargs)
-        _check_config(qconfig, "Embedding Bag")
-        self.qconfig = qconfig
-        placed = {name: kwargs.get(name) for name in ("device", "dtype")}
-        self.weight_fake_quant = qconfig.weight(factory_kwargs=placed)
+    _named = "Embedding Bag"
+    _arguments = (
+        "num_embeddings",
+        "embedding_dim",
+        "max_norm",
+        "norm_type",
+        "scale_grad_by_freq",
+        "mode",
+        "sparse",
+        "weight",
+        "include_last_offset",
+        "padding_idx",
+    )
 
     def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Any:
         """Sum rows of the rounded weight."""
@@ -115,42 +121,6 @@ class EmbeddingBag(nn.EmbeddingBag):
             self.include_last_offset,
             self.padding_idx,
         )
-
-    @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
-        """Return the bag with the weight of another one, which has a configuration."""
-        _check_source(cls, mod)
-        return cls(
-            mod.num_embeddings,
-            mod.embedding_dim,
-            mod.max_norm,
-            mod.norm_type,
-            mod.scale_grad_by_freq,
-            mod.mode,
-            mod.sparse,
-            mod.weight,
-            mod.include_last_offset,
-            mod.padding_idx,
-            qconfig=mod.qconfig,
-        )
-
-    def to_float(self) -> Any:
-        """Return the plain bag."""
-        made: Any = nn.EmbeddingBag(
-            self.num_embeddings,
-            self.embedding_dim,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.mode,
-            self.sparse,
-            None,
-            self.include_last_offset,
-            self.padding_idx,
-        )
-        made.weight = torch.nn.Parameter(self.weight.detach())
-        made.train(self.training)
-        return made
 
 
 adopt(globals())

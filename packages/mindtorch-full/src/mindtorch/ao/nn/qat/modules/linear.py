@@ -9,6 +9,7 @@ from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.ao.nn.intrinsic import LinearReLU
+from mindtorch.ao.nn.qat.modules._configured import check_configured
 from mindtorch.nn import functional
 from mindtorch.nn.utils.parametrize import (
     is_parametrized,
@@ -51,10 +52,7 @@ class Linear(nn.Linear):
                 f"qat.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__}, "
                 f"got {type_before_parametrizations(mod).__name__}"
             )
-        if not hasattr(mod, "qconfig"):
-            raise AssertionError("Input float module must have qconfig defined")
-        if not mod.qconfig:
-            raise AssertionError("Input float module must have a valid qconfig")
+        check_configured(mod)
         if type_before_parametrizations(mod) == LinearReLU:
             mod = mod[0]
         made: Any = cls(mod.in_features, mod.out_features, bias=mod.bias is not None, qconfig=mod.qconfig)

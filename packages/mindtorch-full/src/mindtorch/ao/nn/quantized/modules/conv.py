@@ -11,7 +11,7 @@ from mindtorch._tensor import Tensor
 from mindtorch.ao.nn import intrinsic
 from mindtorch.ao.nn.quantized.modules.utils import WeightedQuantizedModule, _quantize_weight
 from mindtorch.nn import functional
-from mindtorch.nn.modules.utils import _ntuple
+from mindtorch.nn.modules.utils import _ntuple, _reverse_repeat_tuple
 from mindtorch.nn.utils.fusion import fuse_conv_bn_weights
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
@@ -21,10 +21,6 @@ _SHAPES = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}
 _STATE = (
     "in_channels out_channels kernel_size stride padding dilation transposed output_padding groups padding_mode"
 ).split()
-
-
-def _reverse_repeat_padding(padding: Any) -> list[int]:
-    return [one for one in reversed(list(padding)) for _ in range(2)]
 
 
 class _ConvNd(WeightedQuantizedModule):
@@ -114,7 +110,7 @@ class _ConvNd(WeightedQuantizedModule):
             raise ValueError(f"Input shape must be `{_SHAPES[self._rank]}`!")
         if self.padding_mode == "zeros":
             return input
-        return functional.pad(input, _reverse_repeat_padding(self.padding), mode=self.padding_mode)
+        return functional.pad(input, list(_reverse_repeat_tuple(self.padding, 2)), mode=self.padding_mode)
 
     def forward(self, input: Tensor) -> Any:
         """Convolve integers."""

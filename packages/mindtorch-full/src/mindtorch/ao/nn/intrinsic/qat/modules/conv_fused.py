@@ -11,11 +11,12 @@ from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.ao.nn import intrinsic, qat
 from mindtorch.ao.nn.intrinsic import _FusedModule
+from mindtorch.ao.nn.intrinsic.qat.modules._normalized import NormalizedModule
+from mindtorch.ao.nn.qat.modules._configured import check_configured
 from mindtorch.ao.nn.qat.modules.conv import plain_conv
 from mindtorch.nn import functional, init
 from mindtorch.nn.modules.conv import _ConvNd as _PlainConvNd
 from mindtorch.nn.modules.utils import _ntuple
-from mindtorch.nn.parameter import Parameter
 from mindtorch.nn.utils.fusion import fuse_conv_bn_weights
 
 __all__ = [
@@ -42,7 +43,7 @@ _MOVED = {
 """Where parameters of the normalization lie, and where the first version of state dicts had them."""
 
 
-class _ConvBnNd(_PlainConvNd, _FusedModule):
+class _ConvBnNd(_PlainConvNd, NormalizedModule):
     _version = 2
     _rank: ClassVar[int]
     _FLOAT_MODULE: ClassVar[Any]
@@ -82,48 +83,16 @@ class _ConvBnNd(_PlainConvNd, _FusedModule):
             False,
             padding_mode,
         )
-        if not qconfig:
-            raise AssertionError("qconfig must be provided for QAT module")
-        self.qconfig = qconfig
-        self.freeze_bn = freeze_bn if self.training else True
-        self.bn = _NORMS[self._rank](out_channels, eps, momentum, True, True)
-        self.weight_fake_quant = qconfig.weight()
-        if bias:
-            self.bias = Parameter(torch.empty(out_channels))
-        else:
-            self.register_parameter("bias", None)
-        self.reset_bn_parameters()
-        if self.training and not freeze_bn:
-            self.update_bn_stats()
-        else:
-            self.freeze_bn_stats()
+        self._begin(_NORMS[self._rank](out_channels, eps, momentum, True, True), bias, freeze_bn, qconfig)
         self._enable_slow_path_for_better_numerical_stability = False
-
-    def reset_running_stats(self) -> None:
-        """Forget what the normalization saw."""
-        self.bn.reset_running_stats()
 
     def reset_bn_parameters(self) -> None:
         """Give normalization and bias new values."""
-        self.bn.reset_running_stats()
-        init.uniform_(self.bn.weight)
-        init.zeros_(self.bn.bias)
+        super().reset_bn_parameters()
         if self.bias is not None:
             fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
             bound = 1 / math.sqrt(fan_in)
             init.uniform_(self.bias, -bound, bound)
-
-    def update_bn_stats(self) -> Any:
-        """Let the normalization learn from what passes."""
-        self.freeze_bn = False
-        self.bn.training = True
-        return self
-
-    def freeze_bn_stats(self) -> Any:
-        """Let the normalization stay as it is."""
-        self.freeze_bn = True
-        self.bn.training = False
-        return self
 
     def _forward(self, input: Tensor) -> Any:
         if self._enable_slow_path_for_better_numerical_stability:
@@ -187,14 +156,6 @@ class _ConvBnNd(_PlainConvNd, _FusedModule):
         found = self._forward(input)
         return found if self._FLOAT_RELU_MODULE is None else functional.relu(found)
 
-    def train(self, mode: bool = True) -> Any:
-        """Set the mode; a frozen normalization keeps its own."""
-        self.training = mode
-        if not self.freeze_bn:
-            for module in self.children():
-                module.train(mode)
-        return self
-
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: Any, *rest: Any
     ) -> None:
@@ -211,10 +172,7 @@ class _ConvBnNd(_PlainConvNd, _FusedModule):
         """Return the convolution with the parameters of a fused one, which has a configuration."""
         if type(mod) is not cls._FLOAT_MODULE:
             raise AssertionError(f"qat.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__}")
-        if not hasattr(mod, "qconfig"):
-            raise AssertionError("Input float module must have qconfig defined")
-        if not mod.qconfig:
-            raise AssertionError("Input float module must have a valid qconfig")
+        check_configured(mod)
         conv, bn = mod[0], mod[1]
         made: Any = cls(
             conv.in_channels,
@@ -232,8 +190,7 @@ class _ConvBnNd(_PlainConvNd, _FusedModule):
             mod.qconfig,
         )
         made.weight, made.bias = conv.weight, conv.bias
-        for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
-            setattr(made.bn, name, getattr(bn, name))
+        made._take_norm(bn)
         return made
 
     def to_float(self) -> Any:

@@ -9,15 +9,14 @@ from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.ao.nn import intrinsic
-from mindtorch.ao.nn.intrinsic import _FusedModule
-from mindtorch.nn import functional, init
-from mindtorch.nn.parameter import Parameter
+from mindtorch.ao.nn.intrinsic.qat.modules._normalized import NormalizedModule
+from mindtorch.nn import functional
 from mindtorch.nn.utils.fusion import fuse_linear_bn_weights
 
 __all__ = ["LinearBn1d"]
 
 
-class LinearBn1d(nn.Linear, _FusedModule):
+class LinearBn1d(nn.Linear, NormalizedModule):
     """A linear layer with normalization, whose weight is rounded."""
 
     def __init__(
@@ -31,43 +30,7 @@ class LinearBn1d(nn.Linear, _FusedModule):
         qconfig: Any = None,
     ) -> None:
         nn.Linear.__init__(self, in_features, out_features, bias)
-        if not qconfig:
-            raise AssertionError("qconfig must be provided for QAT module")
-        self.qconfig = qconfig
-        self.freeze_bn = freeze_bn if self.training else True
-        self.bn: Any = nn.BatchNorm1d(out_features, eps, momentum, True, True)
-        self.weight_fake_quant = qconfig.weight()
-        if bias:
-            self.bias = Parameter(torch.empty(out_features))
-        else:
-            self.register_parameter("bias", None)
-        self.reset_bn_parameters()
-        if self.training and not freeze_bn:
-            self.update_bn_stats()
-        else:
-            self.freeze_bn_stats()
-
-    def reset_running_stats(self) -> None:
-        """Forget what the normalization saw."""
-        self.bn.reset_running_stats()
-
-    def reset_bn_parameters(self) -> None:
-        """Give the normalization new values."""
-        self.bn.reset_running_stats()
-        init.uniform_(self.bn.weight)
-        init.zeros_(self.bn.bias)
-
-    def update_bn_stats(self) -> Any:
-        """Let the normalization learn from what passes."""
-        self.freeze_bn = False
-        self.bn.training = True
-        return self
-
-    def freeze_bn_stats(self) -> Any:
-        """Let the normalization stay as it is."""
-        self.freeze_bn = True
-        self.bn.training = False
-        return self
+        self._begin(nn.BatchNorm1d(out_features, eps, momentum, True, True), bias, freeze_bn, qconfig)
 
     def forward(self, input: Tensor) -> Any:
         """Round the weight as normalization will scale it, take the scale out of the product again, and normalize."""
@@ -83,14 +46,6 @@ class LinearBn1d(nn.Linear, _FusedModule):
             found = found + self.bias.reshape([1, -1])
         return self.bn(found)
 
-    def train(self, mode: bool = True) -> Any:
-        """Set the mode; a frozen normalization keeps its own."""
-        self.training = mode
-        if not self.freeze_bn:
-            for module in self.children():
-                module.train(mode)
-        return self
-
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
         """Return the layer with the parameters of a fused one, which has a configuration."""
@@ -105,8 +60,7 @@ class LinearBn1d(nn.Linear, _FusedModule):
             linear.in_features, linear.out_features, linear.bias is not None, bn.eps, bn.momentum, False, mod.qconfig
         )
         made.weight, made.bias = linear.weight, linear.bias
-        for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
-            setattr(made.bn, name, getattr(bn, name))
+        made._take_norm(bn)
         return made
 
     def to_float(self) -> Any:
