@@ -64,3 +64,10 @@ def test_a_line_is_printed_by_an_operator(capfd):
     mt.ops.aten._print("a line")
     assert mt._print("another") is None
     assert capfd.readouterr().out == "a line\nanother\n"
+
+
+@pytest.mark.parametrize("library", [mt, torch])
+def test_sizes_are_on_the_cpu_whatever_the_default_device(library):
+    with library.device("meta"):
+        x = library.ones(2, 3)
+        assert library._shape_as_tensor(x).tolist() == library.ops.aten._shape_as_tensor(x).tolist() == [2, 3]

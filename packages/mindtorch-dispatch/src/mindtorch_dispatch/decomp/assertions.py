@@ -95,7 +95,7 @@ def constrain_range_for_size(size: SupportsInt, min: int | None = None, max: int
 
 def shape_as_tensor(self: Tensor) -> Any:
     """The extents as a tensor of int64 on the CPU."""
-    made = aten.empty([self.dim()], dtype=int64)
+    made = aten.empty([self.dim()], dtype=int64, device=Device("cpu"))
     for place, extent in enumerate(self.shape):
         made[place] = extent
     return made

@@ -60,7 +60,7 @@ def _nnpack_available() -> bool:
 
 def _shape_as_tensor(input: Any) -> Any:
     """Return the sizes of a tensor as a tensor of int64 on the CPU."""
-    return mindtorch.tensor(list(input.shape), dtype=mindtorch.int64)
+    return composed.shape_as_tensor(input)
 
 
 for _made in (
