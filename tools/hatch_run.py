@@ -108,16 +108,13 @@ def sources(member: Path) -> list[Path]:
 def outdated(environment: Path) -> list[Path]:
     """Return the members whose native module in an environment is older than what it is made of.
 
-    Of one that did not compile, the last try counts in place of the module.
+    Of one that did not compile there, its installation counts in place of the module.
     """
     found = []
     for member in sorted(path.parent for path in ROOT.glob("packages/*/CMakeLists.txt")):
         name = member.name.replace("-", "_")
-        (packages,) = environment.glob("lib/python*/site-packages")
-        if not list(packages.glob(f"{name}-*.dist-info")):
-            continue
-        modules = list(packages.glob(f"{name}/_native.*.so"))
-        made = [path for path in (*modules, CACHE / f"{name}.progress") if path.exists()]
+        inside = (f"{name}/_native.*.so", f"{name}-*.dist-info")
+        made = [path for part in inside for path in environment.glob(f"lib/python*/site-packages/{part}")]
         if made and max(path.stat().st_mtime for path in sources(member)) > made[0].stat().st_mtime:
             found.append(member)
     return found

@@ -225,7 +225,7 @@ def test_new_op_refuses(name, text):
         ("packages/mindtorch-cpu/src/mindtorch_cpu/native.py", []),  # editable: it is read where it is
     ],
 )
-@pytest.mark.parametrize("compiles", [True, False])  # what did not compile is as old as the try
+@pytest.mark.parametrize("compiles", [True, False])  # what did not compile is as old as its installation
 def test_native_modules_that_are_older_than_their_sources_are_found(tmp_path, monkeypatch, newer, found, compiles):
     for name in ("native/module.cpp", "src/mindtorch_cpu/_native.pyi", "src/mindtorch_cpu/native.py", "CMakeLists.txt"):
         _write(tmp_path / "packages/mindtorch-cpu" / name)
@@ -239,18 +239,18 @@ def test_native_modules_that_are_older_than_their_sources_are_found(tmp_path, mo
         _write(tmp_path / "packages/mindtorch-runtime" / name)
     _write(tmp_path / "packages/mindtorch-runtime/CMakeLists.txt")
     monkeypatch.setattr(hatch_run, "ROOT", tmp_path)
-    monkeypatch.setattr(hatch_run, "CACHE", tmp_path / ".hatch/native")
     environment = tmp_path / ".hatch/data/env/virtual/test.oracle"
     packages = environment / "lib/python3.11/site-packages"
     packages.mkdir(parents=True)
-    for name in ("mindtorch_cpu", "mindtorch_runtime"):
-        module = packages / f"{name}/_native.cpython-311-x86_64-linux-gnu.so"
-        _write(module if compiles else hatch_run.CACHE / f"{name}.progress", 2_000)
     if newer:
         _write(tmp_path / newer, 3_000)
+    assert hatch_run.outdated(tmp_path / "without packages") == []
     assert hatch_run.outdated(environment) == []  # the members are not installed there
     for name in ("mindtorch_cpu", "mindtorch_runtime"):
         (packages / f"{name}-0.1.0.dist-info").mkdir()
+        os.utime(packages / f"{name}-0.1.0.dist-info", (2_000, 2_000))
+        if compiles:
+            _write(packages / f"{name}/_native.cpython-311-x86_64-linux-gnu.so", 2_000)
     assert [member.name for member in hatch_run.outdated(environment)] == found
 
 
