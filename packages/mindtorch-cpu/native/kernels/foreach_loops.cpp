@@ -1,6 +1,7 @@
 // The steps of chains, over one block each. An operand is the output itself or apart from it: `ivdep` tells the
 // compiler.
 #include "kernels/foreach.h"
+#include "simd/fmadd.h"
 #include "simd/loop.h"
 
 namespace mindtorch {
@@ -30,9 +31,9 @@ template <typename T>
 void lerp(T* out, const T* a, const T* b, double weight, size_t count) {
     const T w = static_cast<T>(weight), kept = T(1) - w;
     if (weight < 0.5 && weight > -0.5) {
-        EACH out[i] = a[i] + (b[i] - a[i]) * w;
+        EACH out[i] = fmadd(b[i] - a[i], w, a[i]);
     } else {
-        EACH out[i] = b[i] - (b[i] - a[i]) * kept;
+        EACH out[i] = fmadd(a[i] - b[i], kept, b[i]);
     }
 }
 
@@ -42,74 +43,69 @@ void several_operands(const ChainStep& step, T* out, const T* a, const T* b, con
         case CHAIN_mul: EACH out[i] = a[i] * b[i]; break;
         case CHAIN_div: EACH out[i] = a[i] / b[i]; break;
         case CHAIN_maximum: EACH out[i] = a[i] > b[i] || a[i] != a[i] ? a[i] : b[i]; break;
-        case CHAIN_add_scaled: EACH out[i] = a[i] + b[i] * number; break;
-        case CHAIN_sub_scaled: EACH out[i] = a[i] - b[i] * number; break;
-        case CHAIN_addcmul: EACH out[i] = a[i] + b[i] * number * c[i]; break;
+        case CHAIN_add_scaled: EACH out[i] = fmadd(b[i], number, a[i]); break;
+        case CHAIN_sub_scaled: EACH out[i] = fmadd(-b[i], number, a[i]); break;
+        case CHAIN_addcmul: EACH out[i] = fmadd(b[i] * number, c[i], a[i]); break;
         default: EACH out[i] = a[i] + b[i] * number / c[i]; break;
     }
 }
 
+template <typename T>
+struct AdamNumbers {
+    T mean_weight, square_kept, square_weight, correction, eps, move;
+};
+
+// One element's lerp, mul_number, addcmul, (maximum,) sqrt, div_number, add_number and addcdiv, each rounding as the
+// step of that name; returns the parameter. The mean starts from the gradient where `far`, as lerp does.
+template <bool amsgrad, bool far, typename T>
+INLINE T adam_element(T param, T grad, T& mean, T& square, T* largest, const AdamNumbers<T>& n) {
+    mean = far ? fmadd(mean - grad, T(1) - n.mean_weight, grad) : fmadd(grad - mean, n.mean_weight, mean);
+    square = fmadd(grad * n.square_weight, grad, square * n.square_kept);
+    T second = square;
+    if constexpr (amsgrad) {
+        second = *largest > square || *largest != *largest ? *largest : square;
+        *largest = second;
+    }
+    return param + mean * n.move / (root(second) / n.correction + n.eps);
+}
+
 // Decay that enters the gradient is `decay`, decay of the parameter itself `kept`; one of the two does nothing.
-template <typename T, bool amsgrad>
+template <typename T, bool amsgrad, bool far>
 void adam(T* param, const T* grad, T* mean, T* square, T* largest, const double* numbers, size_t count) {
     const T sign = static_cast<T>(numbers[ADAM_SIGN]), decay = static_cast<T>(numbers[ADAM_DECAY]);
-    const T kept = static_cast<T>(numbers[ADAM_KEPT]), mean_weight = static_cast<T>(numbers[ADAM_MEAN_WEIGHT]);
-    const T square_kept = static_cast<T>(numbers[ADAM_SQUARE_KEPT]);
-    const T square_weight = static_cast<T>(numbers[ADAM_SQUARE_WEIGHT]);
-    const T step_size = static_cast<T>(numbers[ADAM_STEP_SIZE]), eps = static_cast<T>(numbers[ADAM_EPS]);
-    const T correction = static_cast<T>(1 / numbers[ADAM_ROOT_CORRECTION]);
+    const T kept = static_cast<T>(numbers[ADAM_KEPT]);
+    const AdamNumbers<T> n = {
+        static_cast<T>(numbers[ADAM_MEAN_WEIGHT]),   static_cast<T>(numbers[ADAM_SQUARE_KEPT]),
+        static_cast<T>(numbers[ADAM_SQUARE_WEIGHT]), static_cast<T>(numbers[ADAM_ROOT_CORRECTION]),
+        static_cast<T>(numbers[ADAM_EPS]),           static_cast<T>(-numbers[ADAM_STEP_SIZE])};
     EACH {
-        const T p = param[i] * kept;
-        const T g = grad[i] * sign + param[i] * decay;
-        const T m = mean[i] + (g - mean[i]) * mean_weight;
-        const T s = square[i] * square_kept + g * square_weight * g;
-        mean[i] = m;
-        square[i] = s;
-        T second = s;
-        if constexpr (amsgrad) {
-            second = largest[i] > s || largest[i] != largest[i] ? largest[i] : s;
-            largest[i] = second;
-        }
-        param[i] = p - m * step_size / (root(second) * correction + eps);
+        const T g = fmadd(param[i], decay, grad[i] * sign);
+        param[i] = adam_element<amsgrad, far>(param[i] * kept, g, mean[i], square[i], largest + i, n);
     }
 }
 
-// lerp, mul_number, addcmul, (maximum,) sqrt, div_number, add_number and addcdiv, each rounding as the step of that
-// name.
 template <typename T, bool amsgrad, bool far>
 void adam_stepwise(T* param, const T* grad, T* mean, T* square, T* largest, const double* numbers, size_t count) {
-    const T weight = static_cast<T>(numbers[STEPWISE_MEAN_WEIGHT]), kept = T(1) - weight;
-    const T square_kept = static_cast<T>(numbers[STEPWISE_SQUARE_KEPT]);
-    const T square_weight = static_cast<T>(numbers[STEPWISE_SQUARE_WEIGHT]);
-    const T correction = static_cast<T>(numbers[STEPWISE_ROOT_CORRECTION]);
-    const T eps = static_cast<T>(numbers[STEPWISE_EPS]), move = static_cast<T>(numbers[STEPWISE_MOVE]);
-    EACH {
-        const T g = grad[i];
-        const T m = far ? g - (g - mean[i]) * kept : mean[i] + (g - mean[i]) * weight;
-        const T s = square[i] * square_kept + g * square_weight * g;
-        mean[i] = m;
-        square[i] = s;
-        T second = s;
-        if constexpr (amsgrad) {
-            second = largest[i] > s || largest[i] != largest[i] ? largest[i] : s;
-            largest[i] = second;
-        }
-        param[i] = param[i] + m * move / (root(second) / correction + eps);
-    }
+    const AdamNumbers<T> n = {
+        static_cast<T>(numbers[STEPWISE_MEAN_WEIGHT]),   static_cast<T>(numbers[STEPWISE_SQUARE_KEPT]),
+        static_cast<T>(numbers[STEPWISE_SQUARE_WEIGHT]), static_cast<T>(numbers[STEPWISE_ROOT_CORRECTION]),
+        static_cast<T>(numbers[STEPWISE_EPS]),           static_cast<T>(numbers[STEPWISE_MOVE])};
+    EACH param[i] = adam_element<amsgrad, far>(param[i], grad[i], mean[i], square[i], largest + i, n);
 }
 
+// Without amsgrad the step's fourth operand is its output, which stands for the largest squares and is not touched.
 template <typename T>
-void run_stepwise(const ChainStep& step, T* const* slots, const double* numbers, size_t count) {
-    T *param = slots[step.out], *mean = slots[step.b], *square = slots[step.c], *largest = slots[step.d];
-    const T* grad = slots[step.a];
-    const double weight = numbers[STEPWISE_MEAN_WEIGHT];
+void run_adam(const ChainStep& step, T* const* slots, const double* numbers, size_t count) {
+    const bool stepwise = step.operation == CHAIN_adam_stepwise, amsgrad = step.d != step.out;
+    const double weight = numbers[stepwise ? int(STEPWISE_MEAN_WEIGHT) : int(ADAM_MEAN_WEIGHT)];
     const bool far = !(weight < 0.5 && weight > -0.5);
-    if (step.d == step.out) {
-        if (far) return adam_stepwise<T, false, true>(param, grad, mean, square, nullptr, numbers, count);
-        return adam_stepwise<T, false, false>(param, grad, mean, square, nullptr, numbers, count);
-    }
-    if (far) return adam_stepwise<T, true, true>(param, grad, mean, square, largest, numbers, count);
-    adam_stepwise<T, true, false>(param, grad, mean, square, largest, numbers, count);
+    using Loop = void (*)(T*, const T*, T*, T*, T*, const double*, size_t);
+    constexpr Loop loops[2][2][2] = {
+        {{adam<T, false, false>, adam<T, false, true>}, {adam<T, true, false>, adam<T, true, true>}},
+        {{adam_stepwise<T, false, false>, adam_stepwise<T, false, true>},
+         {adam_stepwise<T, true, false>, adam_stepwise<T, true, true>}}};
+    loops[stepwise][amsgrad][far](slots[step.out], slots[step.a], slots[step.b], slots[step.c], slots[step.d], numbers,
+                                  count);
 }
 
 template <typename T>
@@ -117,8 +113,8 @@ void adagrad(T* param, const T* grad, T* total, const double* numbers, size_t co
     const T sign = static_cast<T>(numbers[ADAGRAD_SIGN]), decay = static_cast<T>(numbers[ADAGRAD_DECAY]);
     const T step_size = static_cast<T>(numbers[ADAGRAD_STEP_SIZE]), eps = static_cast<T>(numbers[ADAGRAD_EPS]);
     EACH {
-        const T g = grad[i] * sign + param[i] * decay;
-        const T t = total[i] + g * g;
+        const T g = fmadd(param[i], decay, grad[i] * sign);
+        const T t = fmadd(g, g, total[i]);
         total[i] = t;
         param[i] = param[i] - g * step_size / (root(t) + eps);
     }
@@ -128,12 +124,8 @@ template <typename T>
 void run_step(const ChainStep& step, T* const* slots, const double* numbers, size_t count) {
     T* const out = slots[step.out];
     const T *a = slots[step.a], *b = slots[step.b], *c = slots[step.c];
-    if (step.operation == CHAIN_adam) {
-        const double* own = numbers + step.number;
-        if (step.d == step.out) return adam<T, false>(out, a, slots[step.b], slots[step.c], nullptr, own, count);
-        return adam<T, true>(out, a, slots[step.b], slots[step.c], slots[step.d], own, count);
-    }
-    if (step.operation == CHAIN_adam_stepwise) return run_stepwise(step, slots, numbers + step.number, count);
+    if (step.operation == CHAIN_adam || step.operation == CHAIN_adam_stepwise)
+        return run_adam(step, slots, numbers + step.number, count);
     if (step.operation == CHAIN_adagrad) return adagrad(out, a, slots[step.b], numbers + step.number, count);
     const double number = numbers[step.number];
     if (step.operation == CHAIN_lerp) return lerp(out, a, b, number, count);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "simd/fmadd.h"
+
 namespace mindtorch {
 namespace {
 
@@ -86,13 +88,13 @@ struct Add : Scaled {
     T operator()(T a, T b) const {
         return a + b * (T)(int64_t)number;
     }
-    float operator()(float a, float b) const { return a + b * (float)number; }
-    double operator()(double a, double b) const { return a + b * number; }
+    float operator()(float a, float b) const { return fmadd(b, (float)number, a); }
+    double operator()(double a, double b) const { return fmadd(b, number, a); }
 };
 struct Addcmul : Scaled {
     using Scaled::Scaled;
-    float operator()(float a, float b, float c) const { return a + (b * (float)number) * c; }
-    double operator()(double a, double b, double c) const { return a + (b * number) * c; }
+    float operator()(float a, float b, float c) const { return fmadd(b * (float)number, c, a); }
+    double operator()(double a, double b, double c) const { return fmadd(b * number, c, a); }
 };
 struct Addcdiv : Scaled {
     using Scaled::Scaled;
@@ -104,7 +106,7 @@ struct Lerp : Plain {
     using Plain::Plain;
     template <typename T>
     T operator()(T a, T b, T weight) const {
-        const T apart = b - a, near = a + weight * apart, far = b - apart * (T(1) - weight);
+        const T apart = b - a, near = fmadd(weight, apart, a), far = fmadd(-apart, T(1) - weight, b);
         return (weight < 0 ? -weight : weight) < T(0.5) ? near : far;
     }
 };

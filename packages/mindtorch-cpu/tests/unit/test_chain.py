@@ -1,4 +1,5 @@
-"""Chains of pointwise steps: every step rounds as numpy's operations do, wherever the operands lie."""
+"""Chains of pointwise steps: every step rounds as numpy's operations do, products with a sum once where the instruction
+set has that, wherever the operands lie."""
 
 import numpy as np
 import pytest
@@ -7,6 +8,8 @@ import mindtorch_cpu.ops  # noqa: F401 (registers the kernels)
 from mindtorch_cpu import native
 from mindtorch_cpu.lists import _compile
 from mindtorch_dispatch.execute.chain import NUMBERS, OPERANDS, Chain
+
+from .rounding import fmadd
 
 pytestmark = pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-42, 3e38]
@@ -19,14 +22,14 @@ NUMPY = {
     "mul": np.multiply,
     "div": np.divide,
     "maximum": np.maximum,
-    "add_scaled": lambda a, b: a + b * a.dtype.type(NUMBER),
-    "sub_scaled": lambda a, b: a - b * a.dtype.type(NUMBER),
-    "lerp": lambda a, b: a + (b - a) * a.dtype.type(NUMBER),
+    "add_scaled": lambda a, b: fmadd(b, a.dtype.type(NUMBER), a),
+    "sub_scaled": lambda a, b: fmadd(-b, a.dtype.type(NUMBER), a),
+    "lerp": lambda a, b: fmadd(b - a, a.dtype.type(NUMBER), a),
     "add_number": lambda a: a + a.dtype.type(NUMBER),
     "sub_number": lambda a: a - a.dtype.type(NUMBER),
     "mul_number": lambda a: a * a.dtype.type(NUMBER),
     "div_number": lambda a: a / a.dtype.type(NUMBER),
-    "addcmul": lambda a, b, c: a + (b * a.dtype.type(NUMBER)) * c,
+    "addcmul": lambda a, b, c: fmadd(b * a.dtype.type(NUMBER), c, a),
     "addcdiv": lambda a, b, c: a + (b * a.dtype.type(NUMBER)) / c,
 }
 
@@ -64,7 +67,7 @@ def test_lerp_starts_from_the_nearer_end(weight):
     out = np.empty_like(a)
     assert run(Chain("out a b", ("lerp", "out", "a", "b")), ([out], [a], [b]), (weight,))
     w = np.float32(weight)
-    assert np.array_equal(out, a + (b - a) * w if abs(weight) < 0.5 else b - (b - a) * (np.float32(1) - w))
+    assert np.array_equal(out, fmadd(b - a, w, a) if abs(weight) < 0.5 else fmadd(a - b, np.float32(1) - w, b))
 
 
 def test_a_chain_keeps_what_its_steps_leave_for_each_other():

@@ -1,5 +1,6 @@
-"""Builds of the loops give the same values: arithmetic all of them, functions those with fused multiplication and those
-without. Sums of rows are of as many parts as a register has lanes, so softmax has the same values but for rounding."""
+"""Builds of the loops give the same values: arithmetic all of them, functions and products with a sum those with fused
+multiplication and those without. Sums of rows are of as many parts as a register has lanes, so softmax has the same
+values but for rounding."""
 
 import os
 import subprocess
@@ -31,7 +32,8 @@ for size in (1, 15, 16, 33, 70):
             digest.update(out.tobytes())
     out = np.empty_like(x)
     for digest, row, values in (
-        (rounded, "gelu", (y, "none")), (exact, "add.Tensor", (x, y, 1)), (exact, "addcmul", (x, y, y, 0.3)),
+        (rounded, "gelu", (y, "none")), (exact, "add.Tensor", (x, y, 1)), (exact, "addcdiv", (x, y, y, 0.3)),
+        (rounded, "add.Tensor", (x, y, 0.3)), (rounded, "addcmul", (x, y, y, 0.3)), (rounded, "lerp.Scalar", (x, y, 0.3)),
     ):
         kernels["cpu"][row].fn(out, *values)
         digest.update(out.tobytes())

@@ -24,19 +24,20 @@ from ..table import CORE, op
 
 TWO = pointwise(operands=(0, 1))
 OTHER = ("other",)
+SCALED = ("other", "alpha")
 REMAINDER = limited(no_complex("remainder"), "remainder_cpu", BOOL_NAMES)
 FMOD = limited(no_complex("fmod"), "fmod_cpu", BOOL_NAMES)
 POW = limited(TWO, "pow", BOOL_NAMES)
 POW_NUMBER = limited(pointwise(operands=(0, 1), numbers=False), "pow")
 
-op("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", add, rounds=OTHER, tags={CORE})
-op("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", add, rounds=OTHER)
-op("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", no_bool_sub, rounds=OTHER, tags={CORE})
-op("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", no_bool_sub, rounds=OTHER)
+op("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", add, rounds=SCALED, tags={CORE})
+op("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", add, rounds=SCALED)
+op("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", no_bool_sub, rounds=SCALED, tags={CORE})
+op("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", no_bool_sub, rounds=SCALED)
 op(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     no_bool_sub,
-    rounds=OTHER,
+    rounds=SCALED,
     variants="function",
     inplace=False,
     out=False,
@@ -44,7 +45,7 @@ op(
 op(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     no_bool_sub,
-    rounds=OTHER,
+    rounds=SCALED,
     variants="function",
     inplace=False,
     out=False,
