@@ -1,71 +1,10 @@
 """The layers of a quantized model: with inputs quantized before (`modules`), as they come (`dynamic`), as functions."""
 
 from mindtorch._naming import adopt, torch_name
-from mindtorch.ao.nn.quantized.modules import (
-    ELU,
-    BatchNorm2d,
-    BatchNorm3d,
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-    DeQuantize,
-    Dropout,
-    Embedding,
-    EmbeddingBag,
-    FloatFunctional,
-    FXFloatFunctional,
-    GroupNorm,
-    Hardswish,
-    InstanceNorm1d,
-    InstanceNorm2d,
-    InstanceNorm3d,
-    LayerNorm,
-    LeakyReLU,
-    Linear,
-    PReLU,
-    QFunctional,
-    Quantize,
-    ReLU6,
-    Sigmoid,
-    Softmax,
-)
+from mindtorch.ao.nn.quantized.modules import *  # noqa: F403 - the names of its __all__
 from mindtorch.ao.nn.quantized.modules import MaxPool2d as MaxPool2d
+from mindtorch.ao.nn.quantized.modules import __all__ as __all__
 from mindtorch_storage.lazy_import import submodules as _submodules
-
-__all__ = [
-    "ELU",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "Conv1d",
-    "Conv2d",
-    "Conv3d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "ConvTranspose3d",
-    "DeQuantize",
-    "Dropout",
-    "Embedding",
-    "EmbeddingBag",
-    "FXFloatFunctional",
-    "FloatFunctional",
-    "GroupNorm",
-    "Hardswish",
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
-    "LayerNorm",
-    "LeakyReLU",
-    "Linear",
-    "PReLU",
-    "QFunctional",
-    "Quantize",
-    "ReLU6",
-    "Sigmoid",
-    "Softmax",
-]
 
 __getattr__ = _submodules(__name__, ("dynamic", "functional", "reference"), torch_name(__name__))
 adopt(globals())

@@ -1,36 +1,11 @@
 """Fused modules that are trained with rounded weights."""
 
 from mindtorch._naming import adopt
-from mindtorch.ao.nn.intrinsic.qat.modules.conv_fused import (
-    ConvBn1d,
-    ConvBn2d,
-    ConvBn3d,
-    ConvBnReLU1d,
-    ConvBnReLU2d,
-    ConvBnReLU3d,
-    ConvReLU1d,
-    ConvReLU2d,
-    ConvReLU3d,
-    freeze_bn_stats,
-    update_bn_stats,
-)
+from mindtorch.ao.nn.intrinsic.qat.modules.conv_fused import *  # noqa: F403 - the names of its __all__
+from mindtorch.ao.nn.intrinsic.qat.modules.conv_fused import __all__ as _of_convolutions
 from mindtorch.ao.nn.intrinsic.qat.modules.linear_fused import LinearBn1d
 from mindtorch.ao.nn.intrinsic.qat.modules.linear_relu import LinearReLU
 
-__all__ = [
-    "ConvBn1d",
-    "ConvBn2d",
-    "ConvBn3d",
-    "ConvBnReLU1d",
-    "ConvBnReLU2d",
-    "ConvBnReLU3d",
-    "ConvReLU1d",
-    "ConvReLU2d",
-    "ConvReLU3d",
-    "LinearBn1d",
-    "LinearReLU",
-    "freeze_bn_stats",
-    "update_bn_stats",
-]
+__all__ = ["LinearBn1d", "LinearReLU", *_of_convolutions]
 
 adopt(globals())
