@@ -11,8 +11,10 @@ import numpy as np
 
 from mindtorch_storage._pickling import is_importable_as
 from mindtorch_storage.annotations import bind_annotations
+from mindtorch_storage.sealed import sealed
 
 
+@sealed
 class dtype:
     """An element type. Instances are singletons made by this module; compare them with `is`.
 
@@ -51,12 +53,6 @@ class dtype:
     _real: dtype | None
     _signed: builtins.bool | builtins.str
 
-    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError("cannot create 'torch.dtype' instances")
-
-    def __init_subclass__(cls, **kwargs: object) -> NoReturn:
-        raise TypeError("type 'torch.dtype' is not an acceptable base type")
-
     @property
     def is_signed(self) -> builtins.bool:
         """Whether values may be negative; quantized and raw bit types have no answer."""
@@ -86,12 +82,6 @@ class dtype:
         if is_importable_as("torch", self.name, self):
             return self.name
         return _named, (self.name,)
-
-    def __copy__(self) -> dtype:
-        return self
-
-    def __deepcopy__(self, memo: object) -> dtype:
-        return self
 
 
 dtype.__qualname__ = "dtype"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn
+from typing import Any
 
 from mindtorch_storage._pickling import is_importable_as
+from mindtorch_storage.sealed import sealed
 
 
+@sealed
 class layout:
     """How a tensor arranges its elements. MindTorch computes with `strided` ones.
 
@@ -22,15 +24,6 @@ class layout:
 
     _name: str
 
-    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError("cannot create 'torch.layout' instances")
-
-    def __init_subclass__(cls, **kwargs: object) -> NoReturn:
-        raise TypeError("type 'torch.layout' is not an acceptable base type")
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"'torch.layout' object has no attribute '{name}'")
-
     def __repr__(self) -> str:
         return f"torch.{self._name}"
 
@@ -42,13 +35,8 @@ class layout:
         )
         return found, (repr(self),)
 
-    def __copy__(self) -> layout:
-        return self
 
-    def __deepcopy__(self, memo: object) -> layout:
-        return self
-
-
+@sealed
 class memory_format:
     """An order of dimensions in memory.
 
@@ -63,15 +51,6 @@ class memory_format:
 
     _name: str
 
-    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError("cannot create 'torch.memory_format' instances")
-
-    def __init_subclass__(cls, **kwargs: object) -> NoReturn:
-        raise TypeError("type 'torch.memory_format' is not an acceptable base type")
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"'torch.memory_format' object has no attribute '{name}'")
-
     def __repr__(self) -> str:
         return f"torch.{self._name}"
 
@@ -79,12 +58,6 @@ class memory_format:
         if is_importable_as("torch", self._name, self):
             return self._name
         return _memory_format_named, (self._name,)
-
-    def __copy__(self) -> memory_format:
-        return self
-
-    def __deepcopy__(self, memo: object) -> memory_format:
-        return self
 
 
 def _make(kind: type, name: str) -> Any:

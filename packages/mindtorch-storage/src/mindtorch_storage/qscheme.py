@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from mindtorch_storage._pickling import is_importable_as
+from mindtorch_storage.sealed import sealed
 
 
+@sealed
 class qscheme:
     """How whole numbers stand for real ones: one scale for a tensor, or one for each channel.
 
@@ -21,15 +23,6 @@ class qscheme:
 
     _name: str
 
-    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError("cannot create 'torch.qscheme' instances")
-
-    def __init_subclass__(cls, **kwargs: object) -> NoReturn:
-        raise TypeError("type 'torch.qscheme' is not an acceptable base type")
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"'torch.qscheme' object has no attribute '{name}'")
-
     def __repr__(self) -> str:
         return f"torch.{self._name}"
 
@@ -37,12 +30,6 @@ class qscheme:
         if is_importable_as("torch", self._name, self):
             return self._name
         return get_qscheme, (self._name,)
-
-    def __copy__(self) -> qscheme:
-        return self
-
-    def __deepcopy__(self, memo: object) -> qscheme:
-        return self
 
 
 def _make(name: str) -> qscheme:

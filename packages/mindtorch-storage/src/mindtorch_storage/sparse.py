@@ -6,7 +6,7 @@ with compressed rows or columns has a `CompressedSpec` and a `CompressedArray`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .device import device as Device
 from .dtype import dtype as Dtype
@@ -24,6 +24,23 @@ def _kept(key: tuple[Any, ...], spec: Any) -> Any:
     if len(_interned) >= INTERN_LIMIT:
         _interned.clear()  # costs later calls a new plan, never a wrong answer
     return _interned.setdefault(key, spec)
+
+
+class _Parts:
+    """What stands where other tensors have their array: the parts of a sparse one."""
+
+    __slots__ = ()
+
+    _implementation: ClassVar[str]
+
+    @property
+    def storage(self) -> Any:
+        """There is none: NotImplementedError."""
+        raise NotImplementedError(f"Cannot access storage of {self._implementation}")
+
+    def to_host(self) -> Any:
+        """There is no array of all elements: RuntimeError."""
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
 
 class SparseSpec(Spec):
@@ -52,24 +69,17 @@ class SparseSpec(Spec):
         return sparse_coo
 
 
-class CooArray:
+class CooArray(_Parts):
     """Where the elements are: `indices` (sparse dimensions x entries), `values` (entries x dense dimensions)."""
 
     __slots__ = ("coalesced", "indices", "values")
+
+    _implementation = "SparseTensorImpl"
 
     def __init__(self, indices: Any, values: Any, coalesced: bool) -> None:
         self.indices = indices
         self.values = values
         self.coalesced = coalesced
-
-    @property
-    def storage(self) -> Any:
-        """There is none: NotImplementedError."""
-        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
-
-    def to_host(self) -> Any:
-        """There is no array of all elements: RuntimeError."""
-        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
 
 class CompressedSpec(Spec):
@@ -110,24 +120,17 @@ class CompressedSpec(Spec):
         return self.compressed_layout
 
 
-class CompressedArray:
+class CompressedArray(_Parts):
     """Where the elements are: `compressed` bounds of rows or columns, `plain` indices within them, and `values`."""
 
     __slots__ = ("compressed", "plain", "values")
+
+    _implementation = "SparseCsrTensorImpl"
 
     def __init__(self, compressed: Any, plain: Any, values: Any) -> None:
         self.compressed = compressed
         self.plain = plain
         self.values = values
-
-    @property
-    def storage(self) -> Any:
-        """There is none: NotImplementedError."""
-        raise NotImplementedError("Cannot access storage of SparseCsrTensorImpl")
-
-    def to_host(self) -> Any:
-        """There is no array of all elements: RuntimeError."""
-        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
 
 def without(layout: Layout, what: str) -> RuntimeError:

@@ -12,6 +12,7 @@ import pytest
 
 from mindtorch_storage import dtype as types
 from mindtorch_storage import layout as layouts
+from mindtorch_storage import qscheme as schemes
 from mindtorch_storage.finfo import finfo, iinfo
 from mindtorch_storage.size import Size
 
@@ -53,6 +54,30 @@ def test_memory_formats(name: str) -> None:
 def test_layouts_and_formats_cannot_be_made() -> None:
     assert_same(layouts.layout, torch.layout)
     assert_same(layouts.memory_format, torch.memory_format)
+
+
+CONSTANTS = [
+    (layouts.strided, torch.strided),
+    (layouts.channels_last, torch.channels_last),
+    (schemes.QSCHEMES["per_tensor_affine"], torch.per_tensor_affine),
+    (types.float32, torch.float32),
+]
+
+
+@pytest.mark.parametrize("attribute", ["itemsize", "_name", "other"])
+@pytest.mark.parametrize(("mine", "theirs"), CONSTANTS, ids=repr)
+def test_constants_do_not_change(mine: Any, theirs: Any, attribute: str) -> None:
+    assert_same(lambda: delattr(mine, attribute), lambda: delattr(theirs, attribute))
+    assert_same(lambda: setattr(mine, attribute, 1), lambda: setattr(theirs, attribute, 1))
+
+
+@pytest.mark.parametrize(("mine", "theirs"), CONSTANTS, ids=repr)
+def test_types_of_constants_are_sealed(mine: Any, theirs: Any) -> None:
+    assert_same(lambda: type("Mine", (type(mine),), {}), lambda: type("Mine", (type(theirs),), {}))
+    assert_same(lambda: type(mine)(), lambda: type(theirs)())
+    assert copy.copy(mine) is mine
+    assert copy.deepcopy([mine])[0] is mine
+    assert type(mine).__mro__ == (type(mine), object)
 
 
 FINFO = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
