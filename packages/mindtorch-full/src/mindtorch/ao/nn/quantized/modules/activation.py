@@ -9,6 +9,7 @@ import mindtorch as torch
 from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch.ao.nn.quantized.modules._quantizer import register_quantizer
 
 __all__ = ["ELU", "Hardswish", "LeakyReLU", "PReLU", "ReLU6", "Sigmoid", "Softmax"]
 
@@ -43,8 +44,7 @@ class Hardswish(nn.Hardswish):
 
     def __init__(self, scale: float, zero_point: int, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
-        self.register_buffer("scale", torch.tensor(scale, device=device, dtype=dtype))
-        self.register_buffer("zero_point", torch.tensor(zero_point, device=device, dtype=dtype))
+        register_quantizer(self, scale, zero_point, device, dtype)
 
     def forward(self, input: Tensor) -> Any:
         """Compute with numbers, and round."""
@@ -102,8 +102,7 @@ class LeakyReLU(nn.LeakyReLU):
         dtype: Any = None,
     ) -> None:
         super().__init__(negative_slope, inplace)
-        self.register_buffer("scale", torch.tensor(scale, device=device, dtype=dtype))
-        self.register_buffer("zero_point", torch.tensor(zero_point, device=device, dtype=dtype))
+        register_quantizer(self, scale, zero_point, device, dtype)
 
     def forward(self, input: Tensor) -> Any:
         """Compute with numbers, and round."""

@@ -8,6 +8,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.ao.nn import intrinsic
+from mindtorch.ao.nn.quantized.modules._quantizer import register_quantizer
 from mindtorch.nn.modules.batchnorm import _BatchNorm as _PlainBatchNorm
 
 __all__ = ["BatchNorm2d", "BatchNorm3d"]
@@ -22,8 +23,7 @@ class _BatchNorm(_PlainBatchNorm):
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(num_features, eps, momentum, True, True, device=device, dtype=dtype)
-        self.register_buffer("scale", torch.tensor(1.0, device=device, dtype=dtype))
-        self.register_buffer("zero_point", torch.tensor(0, device=device, dtype=dtype))
+        register_quantizer(self, 1.0, 0, device, dtype)
 
     def _get_name(self) -> str:
         return f"Quantized{type(self).__name__}"

@@ -9,6 +9,7 @@ from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.ao.nn import intrinsic
+from mindtorch.ao.nn.quantized.modules._quantizer import load_quantizer, save_quantizer
 from mindtorch.ao.nn.quantized.modules.utils import WeightedQuantizedModule, _quantize_weight
 from mindtorch.nn import functional
 from mindtorch.nn.modules.utils import _ntuple, _reverse_repeat_tuple
@@ -139,15 +140,13 @@ class _ConvNd(WeightedQuantizedModule):
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         destination[prefix + "weight"], destination[prefix + "bias"] = self._weight_bias()
-        destination[prefix + "scale"] = torch.tensor(self.scale)
-        destination[prefix + "zero_point"] = torch.tensor(self.zero_point)
+        save_quantizer(self, destination, prefix)
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, *rest: Any
     ) -> None:
         self.set_weight_bias(state_dict.pop(prefix + "weight"), state_dict.pop(prefix + "bias"))
-        self.scale = float(state_dict.pop(prefix + "scale"))
-        self.zero_point = int(state_dict.pop(prefix + "zero_point"))
+        load_quantizer(self, state_dict, prefix)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, False, *rest)
 
     def __getstate__(self) -> Any:

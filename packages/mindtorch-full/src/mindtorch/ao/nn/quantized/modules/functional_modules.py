@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch.ao.nn.quantized.modules._quantizer import load_quantizer, save_quantizer
 from mindtorch.nn import Identity, Module
 from mindtorch.nn.functional import relu
 
@@ -104,14 +105,12 @@ class QFunctional(Module):
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[prefix + "scale"] = torch.tensor(self.scale)
-        destination[prefix + "zero_point"] = torch.tensor(self.zero_point)
+        save_quantizer(self, destination, prefix)
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, *rest: Any
     ) -> None:
-        self.scale = float(state_dict.pop(prefix + "scale"))
-        self.zero_point = int(state_dict.pop(prefix + "zero_point"))
+        load_quantizer(self, state_dict, prefix)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, False, *rest)
 
     def _get_name(self) -> str:

@@ -10,6 +10,7 @@ from mindtorch._naming import adopt
 from mindtorch._quantized.packed import LinearPackedParams as _Packed
 from mindtorch._tensor import Tensor
 from mindtorch.ao.nn import intrinsic
+from mindtorch.ao.nn.quantized.modules._quantizer import load_quantizer, save_quantizer
 from mindtorch.ao.nn.quantized.modules.utils import (
     WeightedQuantizedModule,
     _hide_packed_params_repr,
@@ -118,14 +119,12 @@ class Linear(WeightedQuantizedModule):
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[prefix + "scale"] = torch.tensor(self.scale)
-        destination[prefix + "zero_point"] = torch.tensor(self.zero_point)
+        save_quantizer(self, destination, prefix)
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, *rest: Any
     ) -> None:
-        self.scale = float(state_dict.pop(prefix + "scale"))
-        self.zero_point = int(state_dict.pop(prefix + "zero_point"))
+        load_quantizer(self, state_dict, prefix)
         if local_metadata.get("version") in (None, 1):
             for name in ("weight", "bias"):
                 state_dict[f"{prefix}_packed_params.{name}"] = state_dict.pop(prefix + name)

@@ -8,6 +8,7 @@ import mindtorch as torch
 from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch.ao.nn.quantized.modules._quantizer import register_quantizer
 
 __all__ = ["GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm"]
 
@@ -18,8 +19,7 @@ class _Scaled:
     def _take(self, weight: Any, bias: Any, scale: Any, zero_point: Any, device: Any, dtype: Any) -> None:
         module: Any = self
         module.weight, module.bias = weight, bias
-        module.register_buffer("scale", torch.tensor(scale, device=device, dtype=dtype))
-        module.register_buffer("zero_point", torch.tensor(zero_point, device=device, dtype=dtype))
+        register_quantizer(module, scale, zero_point, device, dtype)
 
     def _get_name(self) -> str:
         return f"Quantized{type(self).__name__}"
