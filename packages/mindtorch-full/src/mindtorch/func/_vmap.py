@@ -51,9 +51,16 @@ def vmap(
     def wrapped_function(*args: Any, **kwargs: Any) -> Any:
         _checked_out_dims(out_dims, func)
         size, dims, flat, spec = _functorch.vmap._process_batched_inputs(in_dims, args, func)
+
+        def run(part: Sequence[Any], count: int) -> Any:
+            with open_level(count, randomness) as batch:
+                given = _functorch.vmap._create_batched_inputs(dims, part, batch.level, spec)
+                result = func(*given, **kwargs)
+            return _functorch.vmap._unwrap_batched(result, out_dims, batch.level, count, func)
+
         if chunk_size is None or chunk_size >= size:
-            return _mapped(func, flat, dims, spec, size, out_dims, randomness, kwargs)
-        return _in_chunks(func, flat, dims, spec, size, out_dims, randomness, kwargs, chunk_size)
+            return run(flat, size)
+        return _in_chunks(run, flat, dims, size, out_dims, randomness, chunk_size)
 
     return wrapped_function
 
@@ -64,35 +71,16 @@ def check_randomness(randomness: str) -> None:
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
 
 
-def _mapped(
-    func: Callable[..., Any],
-    flat: Sequence[Any],
-    dims: Sequence[Any],
-    spec: Any,
-    size: int,
-    out_dims: Any,
-    randomness: str,
-    kwargs: dict[str, Any],
-) -> Any:
-    """Run `func` once on the whole batch and take its outputs out of it."""
-    with open_level(size, randomness) as batch:
-        given = _functorch.vmap._create_batched_inputs(dims, flat, batch.level, spec)
-        result = func(*given, **kwargs)
-    return _functorch.vmap._unwrap_batched(result, out_dims, batch.level, size, func)
-
-
 def _in_chunks(
-    func: Callable[..., Any],
+    run: Callable[[Sequence[Any], int], Any],
     flat: Sequence[Any],
     dims: Sequence[Any],
-    spec: Any,
     size: int,
     out_dims: Any,
     randomness: str,
-    kwargs: dict[str, Any],
     chunk_size: int,
 ) -> Any:
-    """As `_mapped`, some examples at a time."""
+    """Return what `run` makes of the whole batch, in calls for some examples at a time."""
     state = get_rng_state() if randomness == "same" else None
     pieces: list[list[Any]] = []
     structure: Any = None
@@ -101,8 +89,7 @@ def _in_chunks(
             set_rng_state(state)
         count = min(chunk_size, size - start)
         part = [one if dim is None else one.narrow(dim, start, count) for one, dim in zip(flat, dims, strict=True)]
-        result = _mapped(func, part, dims, spec, count, out_dims, randomness, kwargs)
-        leaves, structure = tree_flatten(result)
+        leaves, structure = tree_flatten(run(part, count))
         pieces.append(leaves)
     where = _broadcast_to_and_flatten(out_dims, structure)
     joined = [

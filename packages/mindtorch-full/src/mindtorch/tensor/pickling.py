@@ -280,15 +280,7 @@ class PicklingMixin(TensorBase):
             if storage.device.type != "meta":
                 array = array_of_storage(storage, sig.spec, self._offset if sig.spec.numel else 0)
         new = make_tensor(type(self), sig, array, storage, self._offset, [0])
-        memo[id(self)] = new
-        if self.grad is not None:
-            new.grad = copy.deepcopy(self.grad, memo)
-        for name in _own_slots(self):
-            if hasattr(self, name):
-                setattr(new, name, copy.deepcopy(getattr(self, name), memo))
-        if getattr(self, "__dict__", None):
-            new.__dict__.update(copy.deepcopy(self.__dict__, memo))
-        return new
+        return _with_attributes(new, self, memo)
 
 
 def _cloned(tensor: Any, memo: dict[int, Any]) -> Any:
@@ -302,6 +294,11 @@ def _cloned(tensor: Any, memo: dict[int, Any]) -> Any:
             "clone() to return an instance of a different type."
         )
     new = new.detach().requires_grad_(tensor.requires_grad)
+    return _with_attributes(new, tensor, memo)
+
+
+def _with_attributes(new: Any, tensor: Any, memo: dict[int, Any]) -> Any:
+    """Return a tensor's copy, with copies of its gradient and of the attributes that the copy does not have yet."""
     memo[id(tensor)] = new
     if tensor.grad is not None:
         new.grad = copy.deepcopy(tensor.grad, memo)

@@ -214,6 +214,16 @@ def _parts(items: list[WriteItem], count: int) -> list[list[WriteItem]]:
     return parts
 
 
+def _take_part(stored: torch.Tensor, item: ReadItem, planner: LoadPlanner) -> None:
+    """Copy the part of a stored tensor that an item asks for to where the planner wants it."""
+    found = narrow_tensor_by_index(stored, item.storage_offsets, item.lengths)
+    target = planner.resolve_tensor(item).detach()
+    if target.size() != found.size():
+        raise AssertionError(f"req {item.storage_index} mismatch sizes {target.size()} vs {found.size()}")
+    target.copy_(found)
+    planner.commit_tensor(item, target)
+
+
 class FileSystemReader(StorageReader):
     """Reads a checkpoint from a folder."""
 
@@ -279,13 +289,7 @@ class FileSystemReader(StorageReader):
         if item.type is LoadItemType.BYTE_IO:
             planner.load_bytes(item, content)
             return
-        found = torch.load(content, map_location="cpu", weights_only=True)
-        found = narrow_tensor_by_index(found, item.storage_offsets, item.lengths)
-        target = planner.resolve_tensor(item).detach()
-        if target.size() != found.size():
-            raise AssertionError(f"req {item.storage_index} mismatch sizes {target.size()} vs {found.size()}")
-        target.copy_(found)
-        planner.commit_tensor(item, target)
+        _take_part(torch.load(content, map_location="cpu", weights_only=True), item, planner)
 
     @property
     def checkpoint_id(self) -> str | os.PathLike[str]:

@@ -21,7 +21,7 @@ from mindtorch.distributed.checkpoint._hf_utils import (
     _HFStorageInfo,
     _metadata_fn,
 )
-from mindtorch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter, _done
+from mindtorch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter, _done, _take_part
 from mindtorch.distributed.checkpoint.metadata import (
     STORAGE_TYPES,
     ChunkStorageMetadata,
@@ -32,7 +32,6 @@ from mindtorch.distributed.checkpoint.metadata import (
     TensorStorageMetadata,
 )
 from mindtorch.distributed.checkpoint.planner import LoadPlan, LoadPlanner, ReadItem, SavePlan, SavePlanner
-from mindtorch.distributed.checkpoint.planner_helpers import narrow_tensor_by_index
 from mindtorch.distributed.checkpoint.storage import WriteResult
 from mindtorch.futures import Future
 from mindtorch.tensor.tensor import Tensor
@@ -163,12 +162,7 @@ class HuggingFaceStorageReader(FileSystemReader):
     def _read_tensor(self, item: ReadItem, planner: LoadPlanner) -> None:
         file = self.storage_data[item.storage_index].relative_path
         stored = _safetensors.read(file, self._entries[file, item.storage_index.fqn])
-        found = narrow_tensor_by_index(stored, item.storage_offsets, item.lengths)
-        target = planner.resolve_tensor(item).detach()
-        if target.size() != found.size():
-            raise AssertionError(f"req {item.storage_index} mismatch sizes {target.size()} vs {found.size()}")
-        target.copy_(found)
-        planner.commit_tensor(item, target)
+        _take_part(stored, item, planner)
 
 
 adopt(globals())

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, TypeVar
 
 import mindtorch as torch
 from mindtorch.distributions import constraints
 from mindtorch.distributions.utils import _sum_rightmost
+
+T = TypeVar("T")
+
+
+def equal_by_type(kind: type[T]) -> type[T]:
+    """Make all transforms of a class equal: they have no parameters."""
+
+    def __eq__(self: T, other: object) -> bool:
+        return isinstance(other, kind)
+
+    kind.__eq__ = __eq__  # type: ignore[method-assign,assignment]
+    return kind
 
 
 class Transform:

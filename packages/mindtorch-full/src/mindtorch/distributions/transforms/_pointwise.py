@@ -11,9 +11,10 @@ from mindtorch.distributions import constraints
 from mindtorch.distributions.utils import broadcast_all
 from mindtorch.nn.functional import softplus
 
-from ._base import Transform
+from ._base import Transform, equal_by_type
 
 
+@equal_by_type
 class ExpTransform(Transform):
     """``y = exp(x)``"""
 
@@ -21,11 +22,6 @@ class ExpTransform(Transform):
     codomain = constraints.positive
     bijective = True
     sign = +1
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ExpTransform)
-
-    __hash__ = object.__hash__
 
     def _call(self, x: Any) -> Any:
         return x.exp()
@@ -85,6 +81,7 @@ def _clipped_sigmoid(x: Any) -> Any:
     return torch.clamp(torch.sigmoid(x), min=info.tiny, max=1.0 - info.eps)
 
 
+@equal_by_type
 class SigmoidTransform(Transform):
     """``y = 1 / (1 + exp(-x))``"""
 
@@ -92,11 +89,6 @@ class SigmoidTransform(Transform):
     codomain = constraints.unit_interval
     bijective = True
     sign = +1
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SigmoidTransform)
-
-    __hash__ = object.__hash__
 
     def _call(self, x: Any) -> Any:
         return _clipped_sigmoid(x)
@@ -111,6 +103,7 @@ class SigmoidTransform(Transform):
         return -softplus(-x) - softplus(x)
 
 
+@equal_by_type
 class SoftplusTransform(Transform):
     """``y = log(1 + exp(x))``"""
 
@@ -118,11 +111,6 @@ class SoftplusTransform(Transform):
     codomain = constraints.positive
     bijective = True
     sign = +1
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SoftplusTransform)
-
-    __hash__ = object.__hash__
 
     def _call(self, x: Any) -> Any:
         return softplus(x)
@@ -135,6 +123,7 @@ class SoftplusTransform(Transform):
         return -softplus(-x)
 
 
+@equal_by_type
 class TanhTransform(Transform):
     """``y = tanh(x)``"""
 
@@ -142,11 +131,6 @@ class TanhTransform(Transform):
     codomain = constraints.interval(-1.0, 1.0)
     bijective = True
     sign = +1
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TanhTransform)
-
-    __hash__ = object.__hash__
 
     def _call(self, x: Any) -> Any:
         return x.tanh()
@@ -160,16 +144,12 @@ class TanhTransform(Transform):
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
+@equal_by_type
 class AbsTransform(Transform):
     """``y = |x|``; the way back gives the positive value."""
 
     domain = constraints.real
     codomain = constraints.positive
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AbsTransform)
-
-    __hash__ = object.__hash__
 
     def _call(self, x: Any) -> Any:
         return x.abs()

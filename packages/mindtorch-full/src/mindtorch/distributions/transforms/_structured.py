@@ -10,7 +10,7 @@ from mindtorch.distributions import constraints
 from mindtorch.distributions.utils import _sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
 from mindtorch.nn.functional import pad, softplus
 
-from ._base import Transform
+from ._base import Transform, equal_by_type
 from ._pointwise import _clipped_sigmoid
 
 
@@ -70,16 +70,12 @@ class ReshapeTransform(Transform):
         return self._replaced(shape, self.out_shape, self.in_shape)
 
 
+@equal_by_type
 class SoftmaxTransform(Transform):
     """Weights as probabilities; not invertible, but stable."""
 
     domain = constraints.real_vector
     codomain = constraints.simplex
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SoftmaxTransform)
-
-    __hash__ = object.__hash__
 
     def _call(self, x: Any) -> Any:
         probs = (x - x.max(-1, True)[0]).exp()
@@ -97,17 +93,13 @@ class SoftmaxTransform(Transform):
     inverse_shape = forward_shape
 
 
+@equal_by_type
 class StickBreakingTransform(Transform):
     """``K - 1`` reals as ``K`` probabilities, each a share of what the ones before left."""
 
     domain = constraints.real_vector
     codomain = constraints.simplex
     bijective = True
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, StickBreakingTransform)
-
-    __hash__ = object.__hash__
 
     def _call(self, x: Any) -> Any:
         offset = x.shape[-1] + 1 - x.new_ones(x.shape[-1]).cumsum(-1)
@@ -141,16 +133,12 @@ class StickBreakingTransform(Transform):
         return torch.Size((*shape[:-1], shape[-1] - 1))
 
 
+@equal_by_type
 class LowerCholeskyTransform(Transform):
     """Matrices as lower-triangular ones with a positive diagonal."""
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LowerCholeskyTransform)
-
-    __hash__ = object.__hash__
 
     def _call(self, x: Any) -> Any:
         return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
@@ -159,16 +147,12 @@ class LowerCholeskyTransform(Transform):
         return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
+@equal_by_type
 class PositiveDefiniteTransform(Transform):
     """Matrices as positive definite ones."""
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PositiveDefiniteTransform)
-
-    __hash__ = object.__hash__
 
     def _call(self, x: Any) -> Any:
         lower = LowerCholeskyTransform()(x)

@@ -1,5 +1,6 @@
 """Normalization by statistics of batch, sample, layer, group or neighbourhood."""
 
+import math
 from collections.abc import Sequence
 
 from mindtorch._tensor import Tensor
@@ -9,10 +10,7 @@ from mindtorch.ops_table import aten
 
 def _verify_batch_size(size: Sequence[int]) -> None:
     """Raise ValueError where a channel has a single value, whose variance means nothing."""
-    values = size[0]
-    for extent in size[2:]:
-        values *= extent
-    if values == 1:
+    if math.prod(size[2:], start=size[0]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
 
 
@@ -44,10 +42,7 @@ def batch_norm(
 
 def _verify_spatial_size(size: Sequence[int]) -> None:
     """Raise ValueError where a sample's channel has a single value."""
-    values = 1
-    for extent in size[2:]:
-        values *= extent
-    if values == 1:
+    if math.prod(size[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {size}")
 
 

@@ -75,14 +75,18 @@ def register_module_forward_hook(
     return handle
 
 
-def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register a legacy backward hook for all modules; raises where full ones are registered."""
-    if _BackwardKind.is_full is True:
+def _set_backward_kind(*, is_full: bool) -> None:
+    if _BackwardKind.is_full is (not is_full):
         raise RuntimeError(
             "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
             "one of them."
         )
-    _BackwardKind.is_full = False
+    _BackwardKind.is_full = is_full
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Register a legacy backward hook for all modules; raises where full ones are registered."""
+    _set_backward_kind(is_full=False)
     return _register(_global_backward_hooks, hook)
 
 
@@ -93,10 +97,5 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_input, grad_output)`` after every module's backward; raises beside legacy hooks."""
-    if _BackwardKind.is_full is False:
-        raise RuntimeError(
-            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
-            "one of them."
-        )
-    _BackwardKind.is_full = True
+    _set_backward_kind(is_full=True)
     return _register(_global_backward_hooks, hook)

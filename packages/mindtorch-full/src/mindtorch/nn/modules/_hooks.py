@@ -98,26 +98,25 @@ class _CallMixin:
             self._backward_pre_hooks.move_to_end(handle.id, last=False)
         return handle
 
-    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Register a legacy backward hook, which sees the last node of the module only."""
-        if self._is_full_backward_hook is True:
+    def _set_backward_kind(self, *, is_full: bool) -> None:
+        """Say that the module's backward hooks are full ones, or legacy ones; RuntimeError beside the other kind."""
+        if self._is_full_backward_hook is (not is_full):
             raise RuntimeError(
                 "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
                 "one of them."
             )
-        self._is_full_backward_hook = False
+        self._is_full_backward_hook = is_full
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Register a legacy backward hook, which sees the last node of the module only."""
+        self._set_backward_kind(is_full=False)
         handle = RemovableHandle(self._backward_hooks)
         self._backward_hooks[handle.id] = hook
         return handle
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` once the module's input gradients exist."""
-        if self._is_full_backward_hook is False:
-            raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
-                "one of them."
-            )
-        self._is_full_backward_hook = True
+        self._set_backward_kind(is_full=True)
         handle = RemovableHandle(self._backward_hooks)
         self._backward_hooks[handle.id] = hook
         if prepend:

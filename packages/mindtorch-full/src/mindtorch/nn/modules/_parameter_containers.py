@@ -11,6 +11,17 @@ from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 
 
+def checked_pairs(owner: str, pairs: Iterable[Any]) -> Iterator[Any]:
+    """Yield the pairs that a dictionary is updated from; TypeError or ValueError at what is no pair."""
+    for index, pair in enumerate(pairs):
+        if not isinstance(pair, Iterable):
+            raise TypeError(f"{owner} update sequence element #{index} should be Iterable; is{type(pair).__name__}")
+        item: Any = pair
+        if len(item) != 2:
+            raise ValueError(f"{owner} update sequence element #{index} has length {len(item)}; 2 is required")
+        yield item[0], item[1]
+
+
 def position_name(index: Any, length: int) -> str:
     """Return the name of an entry of a list of ``length`` modules or parameters, counted from the end if negative."""
     index = operator.index(index)
@@ -208,20 +219,8 @@ class ParameterDict(Module):
             for key, value in sorted(parameters.items()):
                 self[key] = value
         else:
-            self._update_from_pairs(parameters)
-
-    def _update_from_pairs(self, pairs: Any) -> None:
-        for index, pair in enumerate(pairs):
-            if not isinstance(pair, Iterable):
-                raise TypeError(
-                    f"ParameterDict update sequence element #{index} should be Iterable; is{type(pair).__name__}"
-                )
-            item: Any = pair
-            if len(item) != 2:
-                raise ValueError(
-                    f"ParameterDict update sequence element #{index} has length {len(item)}; 2 is required"
-                )
-            self[item[0]] = item[1]
+            for key, value in checked_pairs("ParameterDict", parameters):
+                self[key] = value
 
     def extra_repr(self) -> str:
         """Return one line per entry."""

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, Self, overload
 
 from mindtorch._naming import adopt
-from mindtorch.nn.modules._parameter_containers import ParameterDict, ParameterList, position_name
+from mindtorch.nn.modules._parameter_containers import ParameterDict, ParameterList, checked_pairs, position_name
 from mindtorch.nn.modules.module import Module, _addindent
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
@@ -337,15 +337,8 @@ class ModuleDict(Module):
             for key, module in given.items():
                 self[key] = module
             return
-        for index, pair in enumerate(given):
-            if not isinstance(pair, Iterable):
-                raise TypeError(
-                    f"ModuleDict update sequence element #{index} should be Iterable; is{type(pair).__name__}"
-                )
-            item: Any = pair
-            if len(item) != 2:
-                raise ValueError(f"ModuleDict update sequence element #{index} has length {len(item)}; 2 is required")
-            self[item[0]] = item[1]
+        for key, module in checked_pairs("ModuleDict", given):
+            self[key] = module
 
 
 adopt(globals())

@@ -120,18 +120,21 @@ def register_parametrization(
     return module
 
 
+def _first_difference(tensor: Tensor, other: Tensor) -> str | None:
+    return next((what for what in ("dtype", "shape") if getattr(tensor, what) != getattr(other, what)), None)
+
+
 def _check_composed(module: Module, tensor_name: str, parametrization: Module) -> None:
     current = getattr(module, tensor_name)
     result = parametrization(current)
     if not isinstance(result, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
-    for what in ("dtype", "shape"):
-        if getattr(result, what) != getattr(current, what):
-            raise ValueError(
-                f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is "
-                f"enabled.\nmodule.{tensor_name}.{what}: {getattr(current, what)}\n"
-                f"parametrization(module.{tensor_name}).{what}: {getattr(result, what)}"
-            )
+    if what := _first_difference(result, current):
+        raise ValueError(
+            f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is "
+            f"enabled.\nmodule.{tensor_name}.{what}: {getattr(current, what)}\n"
+            f"parametrization(module.{tensor_name}).{what}: {getattr(result, what)}"
+        )
     if not hasattr(parametrization, "right_inverse"):
         return
     try:
@@ -140,13 +143,12 @@ def _check_composed(module: Module, tensor_name: str, parametrization: Module) -
         return
     if not isinstance(back, Tensor):
         raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
-    for what in ("dtype", "shape"):
-        if getattr(back, what) != getattr(current, what):
-            raise ValueError(
-                f"The tensor returned by parametrization.right_inverse must have the same {what} as "
-                f"module.{tensor_name}, unless the `unsafe` flag is enabled.\n"
-                f"module.{tensor_name}.{what}: {getattr(current, what)}\nreturned {what}: {getattr(back, what)}"
-            )
+    if what := _first_difference(back, current):
+        raise ValueError(
+            f"The tensor returned by parametrization.right_inverse must have the same {what} as "
+            f"module.{tensor_name}, unless the `unsafe` flag is enabled.\n"
+            f"module.{tensor_name}.{what}: {getattr(current, what)}\nreturned {what}: {getattr(back, what)}"
+        )
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:

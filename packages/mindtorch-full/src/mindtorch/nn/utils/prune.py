@@ -7,6 +7,7 @@ import mindtorch
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.nn.modules.module import Module
+from mindtorch.nn.utils._pre_hooks import undone
 from mindtorch.nn.utils._pruning_base import (
     BasePruningMethod,
     PruningContainer,
@@ -102,25 +103,36 @@ def _channel_mask(t: Tensor, dim: int, kept: Any) -> Tensor:
     return mask
 
 
-class RandomStructured(_Amount):
-    """Prunes channels at random."""
+class _Structured(_Amount):
+    """Prunes channels of one dimension."""
 
     PRUNING_TYPE = "structured"
-
-    def __init__(self, amount: Any, dim: int = -1) -> None:
-        super().__init__(amount)
-        self.dim = dim
+    dim: int
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return ``default_mask`` with zeros in random channels."""
+        """Return ``default_mask`` with zeros in the channels that are pruned."""
         _validate_structured_pruning(t)
         _validate_pruning_dim(t, self.dim)
         count = self._count(t.shape[self.dim])
         if count == 0:
             return default_mask
+        return _channel_mask(t, self.dim, self._kept(t, count)) * default_mask.to(dtype=t.dtype)
+
+    def _kept(self, t: Tensor, count: int) -> Tensor:
+        """Return which channels of ``t`` stay, as a mask or as indices, where ``count`` are pruned."""
+        raise NotImplementedError
+
+
+class RandomStructured(_Structured):
+    """Prunes channels at random."""
+
+    def __init__(self, amount: Any, dim: int = -1) -> None:
+        super().__init__(amount)
+        self.dim = dim
+
+    def _kept(self, t: Tensor, count: int) -> Tensor:
         chances = mindtorch.rand(t.shape[self.dim])
-        kept = chances > mindtorch.kthvalue(chances, k=count).values
-        return _channel_mask(t, self.dim, kept) * default_mask.to(dtype=t.dtype)
+        return chances > mindtorch.kthvalue(chances, k=count).values
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: Any, dim: int = -1) -> Any:  # type: ignore[override]
@@ -128,26 +140,17 @@ class RandomStructured(_Amount):
         return super().apply(module, name, amount=amount, dim=dim)
 
 
-class LnStructured(_Amount):
+class LnStructured(_Structured):
     """Prunes the channels of the smallest norm."""
-
-    PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Any, n: Any, dim: int = -1) -> None:
         super().__init__(amount)
         self.n = n
         self.dim = dim
 
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return ``default_mask`` with zeros in the channels where ``t`` has the smallest norm."""
-        _validate_structured_pruning(t)
-        _validate_pruning_dim(t, self.dim)
-        count = self._count(t.shape[self.dim])
-        if count == 0:
-            return default_mask
+    def _kept(self, t: Tensor, count: int) -> Tensor:
         norms = _compute_norm(t, self.n, self.dim)
-        kept = mindtorch.topk(norms, k=t.shape[self.dim] - count, largest=True).indices
-        return _channel_mask(t, self.dim, kept) * default_mask.to(dtype=t.dtype)
+        return mindtorch.topk(norms, k=t.shape[self.dim] - count, largest=True).indices
 
     @classmethod
     def apply(  # type: ignore[override]
@@ -252,11 +255,8 @@ def global_unstructured(
 
 def remove(module: Module, name: str) -> Module:
     """Make the pruned values of ``name`` its own and take the hook away; return ``module``."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
+    if undone(module, lambda hook: isinstance(hook, BasePruningMethod) and hook._tensor_name == name):
+        return module
     raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
 
 

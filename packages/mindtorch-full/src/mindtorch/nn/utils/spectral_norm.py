@@ -9,6 +9,7 @@ from mindtorch.nn.functional import normalize
 from mindtorch.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter, UninitializedParameter
+from mindtorch.nn.utils._pre_hooks import undone
 
 __all__ = [
     "SpectralNorm",
@@ -180,12 +181,7 @@ def spectral_norm(
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Undo :func:`spectral_norm`, keeping the normalized weight; return the module."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            break
-    else:
+    if not undone(module, lambda hook: isinstance(hook, SpectralNorm) and hook.name == name):
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     _drop_hook(module._state_dict_hooks, SpectralNormStateDictHook, name)
     _drop_hook(module._load_state_dict_pre_hooks, SpectralNormLoadStateDictPreHook, name)

@@ -7,6 +7,7 @@ from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter, UninitializedParameter
+from mindtorch.nn.utils._pre_hooks import undone
 from mindtorch.ops_table import aten
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
@@ -74,11 +75,8 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Undo :func:`weight_norm`; return the module."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
+    if undone(module, lambda hook: isinstance(hook, WeightNorm) and hook.name == name):
+        return module
     raise ValueError(f"weight_norm of '{name}' not found in {module}")
 
 

@@ -40,9 +40,7 @@ class ComposedScheduler(LRScheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore this schedule and its parts."""
-        parts = state_dict.pop("_schedulers")
-        self.__dict__.update(state_dict)
-        # The caller's dictionary comes back whole.
-        state_dict["_schedulers"] = parts
-        for scheduler, part in zip(self._schedulers, parts, strict=True):
+        schedulers, parts = self._schedulers, state_dict["_schedulers"]
+        self.__dict__.update(state_dict, _schedulers=schedulers)
+        for scheduler, part in zip(schedulers, parts, strict=True):
             scheduler.load_state_dict(part)

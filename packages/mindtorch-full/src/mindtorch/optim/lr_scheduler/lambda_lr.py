@@ -30,11 +30,9 @@ class _PerGroupFunctions(LRScheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore the schedule, and the attributes of callable objects."""
-        saved = state_dict.pop("lr_lambdas")
-        self.__dict__.update(state_dict)
-        # The caller's dictionary comes back whole.
-        state_dict["lr_lambdas"] = saved
-        for function, attributes in zip(self.lr_lambdas, saved, strict=False):
+        functions, saved = self.lr_lambdas, state_dict["lr_lambdas"]
+        self.__dict__.update(state_dict, lr_lambdas=functions)
+        for function, attributes in zip(functions, saved, strict=False):
             if attributes is not None:
                 function.__dict__.update(attributes)
 
