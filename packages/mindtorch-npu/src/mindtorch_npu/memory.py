@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -311,24 +311,24 @@ def _rows(stats: dict[str, Any], key: str, name: str, cell: Callable[..., Any], 
     return rows
 
 
-def _size(value: int, unit_of: int) -> str:
-    units = ("B  ", "KiB", "MiB", "GiB", "TiB", "PiB")
+def _in_units(value: int, unit_of: int, least: int, step: int, units: Sequence[str]) -> tuple[int, str]:
+    """Return a value in the unit in which `unit_of` is below `least` times `step`, rounded down at every step."""
     place = 0
-    while unit_of >= 768 * 1024 and place < len(units) - 1:
-        unit_of //= 1024
-        value //= 1024
+    while unit_of >= least * step and place < len(units) - 1:
+        unit_of //= step
+        value //= step
         place += 1
-    return f"{value:6d} {units[place]}"
+    return value, units[place]
+
+
+def _size(value: int, unit_of: int) -> str:
+    number, unit = _in_units(value, unit_of, 768, 1024, ("B  ", "KiB", "MiB", "GiB", "TiB", "PiB"))
+    return f"{number:6d} {unit}"
 
 
 def _count(value: int, unit_of: int) -> str:
-    units = (" ", "K", "M")
-    place = 0
-    while unit_of >= 750 * 1000 and place < len(units) - 1:
-        unit_of //= 1000
-        value //= 1000
-        place += 1
-    return f"{value:7d} {units[place]} "
+    number, unit = _in_units(value, unit_of, 750, 1000, (" ", "K", "M"))
+    return f"{number:7d} {unit} "
 
 
 _METRICS = (

@@ -77,39 +77,31 @@ def _split_along(self: Tensor, sections: Sequence[int] | int, dim: int, name: st
     return tensor_split(self, sections, dim)
 
 
-def hsplit(self: Tensor, sections: Sequence[int] | int) -> Any:
-    """Pieces side by side."""
+def _check_dimensions(self: Tensor, least: int, name: str) -> None:
     check(
-        len(self.shape) >= 1,
+        len(self.shape) >= least,
         lambda: (
-            f"torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with {len(self.shape)} "
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {len(self.shape)} "
             "dimensions!"
         ),
     )
+
+
+def hsplit(self: Tensor, sections: Sequence[int] | int) -> Any:
+    """Pieces side by side."""
+    _check_dimensions(self, 1, "hsplit")
     return _split_along(self, sections, 0 if len(self.shape) == 1 else 1, "hsplit")
 
 
 def vsplit(self: Tensor, sections: Sequence[int] | int) -> Any:
     """Pieces one under the other."""
-    check(
-        len(self.shape) >= 2,
-        lambda: (
-            f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {len(self.shape)} "
-            "dimensions!"
-        ),
-    )
+    _check_dimensions(self, 2, "vsplit")
     return _split_along(self, sections, 0, "vsplit")
 
 
 def dsplit(self: Tensor, sections: Sequence[int] | int) -> Any:
     """Pieces one behind the other."""
-    check(
-        len(self.shape) >= 3,
-        lambda: (
-            f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {len(self.shape)} "
-            "dimensions!"
-        ),
-    )
+    _check_dimensions(self, 3, "dsplit")
     return _split_along(self, sections, 2, "dsplit")
 
 

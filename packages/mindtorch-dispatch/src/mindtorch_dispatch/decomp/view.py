@@ -106,13 +106,17 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Any:
     return aten.slice(self, dim, start, start + length, 1)
 
 
-def chunk(self: Tensor, chunks: int, dim: int) -> Any:
-    """At most `chunks` pieces of equal length, the last one shorter."""
+def _chunk_length(self: Tensor, chunks: int, dim: int) -> int:
+    """Return the length of all chunks but the last; it is 0 of an empty dimension alone."""
     check(len(self.shape) > 0, lambda: "chunk expects at least a 1-dimensional tensor")
     check(chunks > 0, lambda: f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    extent = self.shape[wrap_dim(dim, len(self.shape))]
-    length = (extent + chunks - 1) // chunks
-    if length == 0 and extent == 0:
+    return (self.shape[wrap_dim(dim, len(self.shape))] + chunks - 1) // chunks
+
+
+def chunk(self: Tensor, chunks: int, dim: int) -> Any:
+    """At most `chunks` pieces of equal length, the last one shorter."""
+    length = _chunk_length(self, chunks, dim)
+    if length == 0:
         return aten.split_with_sizes(self, [0] * chunks, dim)
     return aten.split(self, length, dim)
 
@@ -267,11 +271,8 @@ def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) 
 
 def unsafe_chunk(self: Tensor, chunks: int, dim: int) -> Any:
     """`chunk` whose pieces may be written into."""
-    check(len(self.shape) > 0, lambda: "chunk expects at least a 1-dimensional tensor")
-    check(chunks > 0, lambda: f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    extent = self.shape[wrap_dim(dim, len(self.shape))]
-    length = (extent + chunks - 1) // chunks
-    if length == 0 and extent == 0:
+    length = _chunk_length(self, chunks, dim)
+    if length == 0:
         return aten.unsafe_split_with_sizes(self, [0] * chunks, dim)
     return aten.unsafe_split.Tensor(self, length, dim)
 
