@@ -5,6 +5,21 @@ from typing import NoReturn
 
 from mindtorch._absent import SeedQueue
 
+__all__ = [
+    "_is_compiled",
+    "_is_in_bad_fork",
+    "_lazy_call",
+    "_lazy_init",
+    "device_count",
+    "init",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "is_tf32_supported",
+    "refuse",
+]
+"""What the modules of accelerators take, with the private names that torch has there."""
+
 _kind = "accelerator"
 queue = SeedQueue()
 

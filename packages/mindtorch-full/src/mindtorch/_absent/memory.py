@@ -6,6 +6,21 @@ from typing import Any
 from mindtorch._absent import DeviceLike, no_binding
 from mindtorch._absent.initialization import _kind, refuse
 
+__all__ = [
+    "empty_cache",
+    "get_per_process_memory_fraction",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "reset_accumulated_memory_stats",
+    "reset_peak_memory_stats",
+    "set_per_process_memory_fraction",
+]
+
 
 def set_per_process_memory_fraction(fraction: float, device: DeviceLike = None) -> None:
     """Limit this process's share of a device's memory; raises, there is no device."""

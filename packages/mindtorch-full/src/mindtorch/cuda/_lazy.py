@@ -3,19 +3,8 @@
 from typing import NoReturn
 
 from mindtorch._absent import SeedQueue, device_index, own_copies
-from mindtorch._absent.initialization import (  # noqa: F401 - they become functions of this module
-    _is_compiled,
-    _is_in_bad_fork,
-    _lazy_call,
-    _lazy_init,
-    device_count,
-    init,
-    is_available,
-    is_bf16_supported,
-    is_initialized,
-    is_tf32_supported,
-    refuse,
-)
+from mindtorch._absent.initialization import *  # noqa: F403 - they become functions of this module
+from mindtorch._absent.initialization import refuse
 from mindtorch._errors import AcceleratorError, OutOfMemoryError
 
 __all__ = ["AcceleratorError", "OutOfMemoryError"]

@@ -5,40 +5,17 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from mindtorch._absent import Allocator, DeviceLike, dummy_base, load_allocator, no_binding, own_copies
-from mindtorch._absent.memory import (
-    empty_cache,
-    get_per_process_memory_fraction,
-    max_memory_allocated,
-    max_memory_reserved,
-    mem_get_info,
-    memory_allocated,
-    memory_reserved,
-    memory_stats,
-    memory_stats_as_nested_dict,
-    reset_accumulated_memory_stats,
-    reset_peak_memory_stats,
-    set_per_process_memory_fraction,
-)
+from mindtorch._absent.memory import *  # noqa: F403 - they become functions of this module
+from mindtorch._absent.memory import __all__ as _of_all_accelerators
 from mindtorch._naming import adopt
 from mindtorch.xpu._lazy import refuse
 
 __all__ = [
+    *_of_all_accelerators,
     "MemPool",
     "XPUPluggableAllocator",
     "change_current_allocator",
-    "empty_cache",
-    "get_per_process_memory_fraction",
-    "max_memory_allocated",
-    "max_memory_reserved",
-    "mem_get_info",
-    "memory_allocated",
-    "memory_reserved",
     "memory_snapshot",
-    "memory_stats",
-    "memory_stats_as_nested_dict",
-    "reset_accumulated_memory_stats",
-    "reset_peak_memory_stats",
-    "set_per_process_memory_fraction",
     "use_mem_pool",
 ]
 
