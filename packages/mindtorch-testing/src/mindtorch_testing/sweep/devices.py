@@ -130,32 +130,27 @@ class NpuRunner(EntryRunner):
         return HOST + ", ".join(sorted(set(self._watched))[:5]) if self._watched else ""
 
     def _backward(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
-        inputs = self._oracle_copy(sample)
-        given = ask_oracle(lambda: self._oracle_gradients(info, sample, inputs))
-        if not given or not given[0][0]:
+        given = self._expected_gradients(info, sample)
+        if given is None:
             return
-        expected, cotangents = given[0]
+        expected, cotangents = given
 
         def run() -> list[str]:
             converter = Converter(self.target)
-            args, kwargs = self._inputs(sample, converter)
-            process = self.rebind(sample.output_process_fn_grad)
+            inputs = self._inputs(sample, converter)
             directions = [converter.to_target(c).to("npu") for c in cotangents]
             self._watched.clear()
-            outputs = process(self._on_target(self.rebind(info.op), args, kwargs))
-            roots = [t for t in tensors_in(outputs, converter.is_target_tensor) if t.requires_grad]
-            if len(roots) != len(cotangents):
-                return [f"{len(roots)} outputs require grad where torch has {len(cotangents)}"]
-            leaves = [t for t in tensors_in((args, kwargs), converter.is_target_tensor) if t.requires_grad]
-            actual = self.target.autograd.grad(roots, leaves, directions, allow_unused=True)
+            actual = self._gradients(info, sample, converter, inputs, directions)
+            if isinstance(actual, str):
+                return [actual]
             ran = self._ran()
             values = not _draws(info, sample)
-            home = self._home(list(actual), converter)
+            home = self._home(actual, converter)
             found = Comparison(converter, tolerances(info.name, backward=True), values=values).compare(
                 list(expected), home
             )
             found = [d for d in found if d.kind not in ("stride", "requires_grad") and "device" not in d.text]
-            return [str(found[0]) if found else self._misplaced(info, list(actual), converter, (args, kwargs)) or ran]
+            return [str(found[0]) if found else self._misplaced(info, actual, converter, inputs) or ran]
 
         self._judge([result.outcome("backward")], run)
 

@@ -174,29 +174,40 @@ class EntryRunner(Runner):
             self._judge([result.outcome("out")], run)
 
     def _backward(self, info: OpInfo, sample: SampleInput, result: EntryResult) -> None:
-        inputs = self._oracle_copy(sample)
-        given = ask_oracle(lambda: self._oracle_gradients(info, sample, inputs))
-        if not given or not given[0][0]:
+        given = self._expected_gradients(info, sample)
+        if given is None:
             return
-        expected, cotangents = given[0]
+        expected, cotangents = given
 
         def run() -> list[str]:
             converter = Converter(self.target)
-            args, kwargs = self._inputs(sample, converter)
-            process = self.rebind(sample.output_process_fn_grad)
-            outputs = process(self._on_target(self.rebind(info.op), args, kwargs))
-            roots = [t for t in tensors_in(outputs, converter.is_target_tensor) if t.requires_grad]
-            if len(roots) != len(cotangents):
-                return [f"{len(roots)} outputs require grad where torch has {len(cotangents)}"]
-            leaves = [t for t in tensors_in((args, kwargs), converter.is_target_tensor) if t.requires_grad]
-            actual = self.target.autograd.grad(
-                roots, leaves, [converter.to_target(c) for c in cotangents], allow_unused=True
-            )
-            found = Comparison(converter, tolerances(info.name, backward=True)).compare(list(expected), list(actual))
+            inputs = self._inputs(sample, converter)
+            actual = self._gradients(info, sample, converter, inputs, [converter.to_target(c) for c in cotangents])
+            if isinstance(actual, str):
+                return [actual]
+            found = Comparison(converter, tolerances(info.name, backward=True)).compare(list(expected), actual)
             found = [d for d in found if d.kind != "stride"]
             return [str(found[0]) if found else ""]
 
         self._judge([result.outcome("backward")], run)
+
+    def _expected_gradients(self, info: OpInfo, sample: SampleInput) -> tuple[Any, Any] | None:
+        """Return torch's gradients and the cotangents that they are of; None where there are none."""
+        inputs = self._oracle_copy(sample)
+        given = ask_oracle(lambda: self._oracle_gradients(info, sample, inputs))
+        return given[0] if given and given[0][0] else None
+
+    def _gradients(
+        self, info: OpInfo, sample: SampleInput, converter: Converter, inputs: tuple[Any, Any], cotangents: list[Any]
+    ) -> list[Any] | str:
+        """Return the target's gradients, or what is wrong with its outputs."""
+        process = self.rebind(sample.output_process_fn_grad)
+        outputs = process(self._on_target(self.rebind(info.op), *inputs))
+        roots = [t for t in tensors_in(outputs, converter.is_target_tensor) if t.requires_grad]
+        if len(roots) != len(cotangents):
+            return f"{len(roots)} outputs require grad where torch has {len(cotangents)}"
+        leaves = [t for t in tensors_in(inputs, converter.is_target_tensor) if t.requires_grad]
+        return list(self.target.autograd.grad(roots, leaves, cotangents, allow_unused=True))
 
     def _oracle_gradients(self, info: OpInfo, sample: SampleInput, inputs: tuple[Any, Any]) -> tuple[Any, Any]:
         outputs = sample.output_process_fn_grad(self._on_oracle(info.op, *inputs))
