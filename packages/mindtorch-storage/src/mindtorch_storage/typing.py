@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from .device import device as Device
@@ -17,5 +16,3 @@ Scalar: TypeAlias = "bool | int | float | complex"
 
 DeviceLike: TypeAlias = "Device | str | int"
 """What torch takes for a device."""
-
-NumpyDtype: TypeAlias = "np.dtype[Any]"

@@ -7,8 +7,6 @@ from typing import Any
 import mindtorch as torch
 from mindtorch.cpu import _is_vnni_supported
 
-_PRODUCTS = ("fbgemm", "x86", "onednn", "qnnpack")
-
 
 def engine() -> str:
     """The engine whose numbers are computed; RuntimeError with torch's text where none was chosen."""
