@@ -84,17 +84,8 @@ static PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-static PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT,
-    "mindtorch_cpu._native",
-    "Native kernels of the CPU backend.",
-    -1,
-    methods,
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr,
-};
+static PyModuleDef definition =
+    module_definition("mindtorch_cpu._native", "Native kernels of the CPU backend.", methods);
 
 static PyObject* make_module() {
     import_array();

@@ -51,17 +51,7 @@ static PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-static PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT,
-    "mindtorch_runtime._native",
-    "The native call path.",
-    -1,
-    methods,
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr,
-};
+static PyModuleDef definition = module_definition("mindtorch_runtime._native", "The native call path.", methods);
 
 static PyObject* make_module() {
     import_array();

@@ -2,6 +2,7 @@
 #include "kernels/index.h"
 
 #include "parallel.h"
+#include "kernels/index_sum.h"
 #include "kernels/region.h"
 
 #include <memory>
@@ -10,15 +11,6 @@
 namespace mindtorch {
 
 namespace {
-
-int sum_of(PyArrayObject* array) {
-    switch (PyArray_TYPE(array)) {
-        case NPY_FLOAT: return FLOAT_SUM;
-        case NPY_DOUBLE: return DOUBLE_SUM;
-        case NPY_INT64: return LONG_SUM;
-        default: return -1;
-    }
-}
 
 PyArrayObject* positions_array(PyObject* given) {
     PyArrayObject* array = plain_array(given);

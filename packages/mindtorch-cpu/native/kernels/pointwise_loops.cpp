@@ -48,38 +48,36 @@ void rests_of(float* rests, const float* a, const float* b, size_t part) {
         for (size_t i = 0; i < part; i++) rests[i] = fmodf(a[i], b[i]);
 }
 
-// What is left, with the sign of b where `floored`.
-template <bool floored>
-void remainders(void* out, const void* const* in, size_t count, const double*) {
+// Results that need the rests of divisions: `Result::of(a, b, rest)`.
+template <typename Result>
+void by_rests(void* out, const void* const* in, size_t count, const double*) {
     auto* to = static_cast<float*>(out);
     const auto *a = static_cast<const float*>(in[0]), *b = static_cast<const float*>(in[1]);
     for (size_t start = 0; start < count; start += PART, to += PART, a += PART, b += PART) {
         const size_t part = count - start < PART ? count - start : PART;
         float rests[PART];
         rests_of(rests, a, b, part);
-        for (size_t i = 0; i < part; i++) {
-            const float rest = rests[i];
-            to[i] = floored && rest != 0 && (rest < 0) != (b[i] < 0) ? rest + b[i] : rest;
-        }
+        for (size_t i = 0; i < part; i++) to[i] = Result::of(a[i], b[i], rests[i]);
     }
 }
 
-// The quotient rounded down: that without the rest, which is a whole number but for rounding.
-void floored_quotients(void* out, const void* const* in, size_t count, const double*) {
-    auto* to = static_cast<float*>(out);
-    const auto *a = static_cast<const float*>(in[0]), *b = static_cast<const float*>(in[1]);
-    for (size_t start = 0; start < count; start += PART, to += PART, a += PART, b += PART) {
-        const size_t part = count - start < PART ? count - start : PART;
-        float rests[PART];
-        rests_of(rests, a, b, part);
-        for (size_t i = 0; i < part; i++) {
-            const float rest = rests[i], plain = a[i] / b[i], whole = (a[i] - rest) / b[i];
-            const float quotient = rest != 0 && (rest < 0) != (b[i] < 0) ? whole - 1 : whole;
-            const float down = floorf(quotient), nearest = quotient - down > 0.5f ? down + 1 : down;
-            to[i] = b[i] == 0 ? plain : quotient == 0 ? copysignf(0.0f, plain) : nearest;
-        }
+// What is left, with the sign of b where `floored`.
+template <bool floored>
+struct Remainder {
+    static INLINE float of(float, float b, float rest) {
+        return floored && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
     }
-}
+};
+
+// The quotient rounded down: that without the rest, which is a whole number but for rounding.
+struct FlooredQuotient {
+    static INLINE float of(float a, float b, float rest) {
+        const float plain = a / b, whole = (a - rest) / b;
+        const float quotient = rest != 0 && (rest < 0) != (b < 0) ? whole - 1 : whole;
+        const float down = floorf(quotient), nearest = quotient - down > 0.5f ? down + 1 : down;
+        return b == 0 ? plain : quotient == 0 ? copysignf(0.0f, plain) : nearest;
+    }
+};
 
 // The first operand tells which of the others.
 template <typename T, int form>
@@ -116,17 +114,17 @@ constexpr Forms forms() {
 #define INTEGERS(Op, arity) {}, {}, forms<Op, arity, int64_t>()
 #define WITH_BOOL(loops, Op, arity) loops, forms<Op, arity, Byte>()
 #define WHERE select_forms<float>, select_forms<double>, select_forms<int64_t>, select_forms<Byte>
-#define REMAINDERS(floored)     \
-    {                           \
-        {                       \
-            remainders<floored> \
-        }                       \
+#define REMAINDERS(floored)              \
+    {                                    \
+        {                                \
+            by_rests<Remainder<floored>> \
+        }                                \
     }
-#define QUOTIENTS             \
-    {                         \
-        {                     \
-            floored_quotients \
-        }                     \
+#define QUOTIENTS                     \
+    {                                 \
+        {                             \
+            by_rests<FlooredQuotient> \
+        }                             \
     }
 #define POINTWISE(name, arity, loops, reduced, rows) {loops},
 #define COMPARISON(name, arity, Op, rows)                                                                  \

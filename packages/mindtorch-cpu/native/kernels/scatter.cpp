@@ -2,6 +2,7 @@
 #include "kernels/index.h"
 
 #include "parallel.h"
+#include "kernels/index_sum.h"
 #include "kernels/region.h"
 #include "kernels/integer.h"
 
@@ -137,15 +138,6 @@ int gather(PyObject* given, PyObject* const* values, Py_ssize_t count) {
         return 0;
     walk.run(index_loops().gather[size]);
     return 1;
-}
-
-int sum_of(PyArrayObject* array) {
-    switch (PyArray_TYPE(array)) {
-        case NPY_FLOAT: return FLOAT_SUM;
-        case NPY_DOUBLE: return DOUBLE_SUM;
-        case NPY_INT64: return LONG_SUM;
-        default: return -1;
-    }
 }
 
 // What a scatter writes to, and where.

@@ -87,4 +87,9 @@ PyMethodDef method(const char* name, const char* doc) {
     return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(entry<function>)), METH_FASTCALL, doc};
 }
 
+// A module that keeps no state of its own.
+inline PyModuleDef module_definition(const char* name, const char* doc, PyMethodDef* methods) {
+    return {PyModuleDef_HEAD_INIT, name, doc, -1, methods, nullptr, nullptr, nullptr, nullptr};
+}
+
 }  // namespace mindtorch
