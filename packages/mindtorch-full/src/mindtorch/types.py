@@ -29,7 +29,7 @@ _TensorOrTensors = Tensor | Sequence[Tensor]
 
 
 class SymInt:
-    """An integer known at trace time only; there is no tracing here, so nothing is an instance.
+    """An integer known at trace time only: a size that varies in a program that `torch.export` made.
 
     >>> isinstance(1, torch.SymInt)
     False

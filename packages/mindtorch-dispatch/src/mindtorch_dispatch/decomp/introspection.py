@@ -7,6 +7,7 @@ from typing import Any
 from mindtorch_storage.device import device as Device
 
 from ..call import aten
+from ..meta.checks import wrap_dim
 from ..typing import Tensor
 
 
@@ -78,6 +79,16 @@ def size(self: Tensor) -> list[int]:
 def stride(self: Tensor) -> list[int]:
     """The strides in elements."""
     return list(self._sig.spec.stride)
+
+
+def size_of(self: Tensor, dim: int) -> int:
+    """One extent."""
+    return int(self._sig.spec.shape[wrap_dim(dim, self._sig.spec.ndim)])
+
+
+def stride_of(self: Tensor, dim: int) -> int:
+    """One stride in elements."""
+    return int(self._sig.spec.stride[wrap_dim(dim, self._sig.spec.ndim)])
 
 
 def numel(self: Tensor) -> int:

@@ -29,5 +29,7 @@ for _name, _result, _composed in (
     ("prim::layout", "Layout", composed.layout),
 ):
     op(f"{_name}(Tensor self) -> {_result}", composite=_composed, variants="")
+op("sym_size.int(Tensor self, int dim) -> SymInt", composite=composed.size_of, variants="")
+op("sym_stride.int(Tensor self, int dim) -> SymInt", composite=composed.stride_of, variants="")
 op("profiler::_record_function_enter(str name, str? args=None) -> Tensor", composite=recording.enter, variants="")
 op("profiler::_record_function_exit(Tensor handle) -> ()", composite=recording.leave, variants="")

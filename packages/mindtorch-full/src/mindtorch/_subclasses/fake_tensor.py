@@ -80,10 +80,21 @@ class FakeTensor(Tensor):
         made = make_tensor(cls, sig, None, elem._materialized_storage(), elem._offset, elem._counter)
         made.fake_mode = fake_mode
         made.constant = constant
+        made._varying = None
         return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """All is done by `__new__`."""
+
+    @property
+    def shape(self) -> Any:
+        """The sizes; of a value in a program whose sizes vary, those that do are `torch.SymInt`."""
+        varying = self._varying
+        return self._sig.spec.shape if varying is None else varying
+
+    def size(self, dim: Any = None) -> Any:
+        """Return the sizes, or one of them."""
+        return self.shape if dim is None else self.shape[dim]
 
     @property
     def fake_device(self) -> Any:

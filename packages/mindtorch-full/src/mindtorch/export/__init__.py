@@ -1,4 +1,4 @@
-"""`torch.export`: modules as graphs of operators, for the sizes of one call."""
+"""`torch.export`: modules as graphs of operators, for the sizes of one call or sizes that vary."""
 
 from mindtorch._naming import adopt
 from mindtorch.export._export import export

@@ -9,6 +9,21 @@ from typing import Any
 from mindtorch.utils import _pytree as pytree
 
 
+def by_parameter(forward: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by the parameters that take them; `*rest` and `**more` take one value each."""
+    return dict(inspect.signature(forward).bind(*args, **kwargs).arguments)
+
+
+def leaf_path(forward: Any, path: str) -> str:
+    """Return the path of an argument among those of `combined`: `rest[0]` is `rest_0`, `more['x']` is `x`."""
+    name, _, place = path.partition("[")
+    kind = inspect.signature(forward).parameters[name].kind
+    place, _, below = place.partition("]")
+    if kind is inspect.Parameter.VAR_POSITIONAL:
+        return f"{name}_{place}{below}"
+    return place.strip("'") + below if kind is inspect.Parameter.VAR_KEYWORD else path
+
+
 def combined(forward: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name; those of `*rest` are `rest_0`, `rest_1`, ..."""
     bound = inspect.signature(forward).bind(*args, **kwargs)

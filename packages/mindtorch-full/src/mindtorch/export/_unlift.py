@@ -37,19 +37,27 @@ class _ArgumentsCodeGen(_PyTreeCodeGen):
 class _Guards(torch.nn.Module):
     """Checks that a call is like the one that was exported."""
 
-    def __init__(self, checks: list[tuple[str, Any]]) -> None:
+    def __init__(self, checks: list[tuple[str, Any]], limits: list[Any], free: set[str]) -> None:
         super().__init__()
         self._checks = checks
+        self._limits = limits
+        self._free = free
 
     def forward(self, *given: Any) -> None:
         """Return None; AssertionError where a size or a value differs."""
+        sizes: dict[str, int] = {}
         for (path, example), value in zip(self._checks, given, strict=True):
             if isinstance(example, torch.Tensor):
                 for place, size in enumerate(example.shape):
-                    if value.size()[place] != size:
-                        raise AssertionError(f"Guard failed: {path}.size()[{place}] == {size}")
+                    text = f"{path}.size()[{place}]"
+                    sizes[text] = value.size()[place]
+                    if text not in self._free and sizes[text] != size:
+                        raise AssertionError(f"Guard failed: {text} == {size}")
             elif example is not None and value != example:
                 raise AssertionError(f"Guard failed: {path} == {example!r}")
+        for limit in self._limits:
+            if not limit.holds(sizes):
+                raise AssertionError(f"Guard failed: {limit.text}")
 
 
 def unlift(program: Any, check_guards: bool) -> fx.GraphModule:
@@ -71,7 +79,7 @@ def unlift(program: Any, check_guards: bool) -> fx.GraphModule:
     if check_guards:
         args, kwargs = program.example_inputs
         named = dict(zip(program._names, (*args, *kwargs.values()), strict=True))
-        root._guards_fn = _Guards([(path, leaf) for _, path, leaf in leaves_of(named)])
+        root._guards_fn = _Guards([(path, leaf) for _, path, leaf in leaves_of(named)], program._limits, program._free)
         graph.call_module("_guards_fn", tuple(nodes[node] for node in users))
     for node in program.graph.nodes:
         if node not in nodes:

@@ -80,6 +80,8 @@ class ExportedProgram:
         self._module_call_graph = module_call_graph
         self._example_inputs = example_inputs
         self._constants = constants or {}
+        self._limits: list[Any] = []
+        self._free: set[str] = set()
 
     @property
     def graph_module(self) -> fx.GraphModule:
@@ -113,7 +115,7 @@ class ExportedProgram:
 
     @property
     def range_constraints(self) -> dict[Any, Any]:
-        """The bounds of sizes that vary: none, sizes are numbers."""
+        """The bounds of sizes that vary, by symbol."""
         return self._range_constraints
 
     @property

@@ -87,5 +87,7 @@ def described(
 def tensor_note(node: Any, palette: Palette, **look: Any) -> str:
     """Return the annotation of a node's value in verbose code, empty where nothing is known."""
     value = node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
+    if isinstance(value, torch.SymInt):
+        return f': "Sym({value})"'
     text = described(value, palette, look.get("include_stride", False), look.get("include_device", False))
     return f': "{text}"' if text else ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,13 +88,29 @@ def _specified(items: tuple[Any, ...]) -> int:
     return count
 
 
+class _WholeSlices:
+    """Whether slices that take everything are calls, too: at another size they may take less."""
+
+    kept = False
+
+
+@contextlib.contextmanager
+def whole_slices_kept() -> Iterator[None]:
+    """In the block, every slice is a call."""
+    before, _WholeSlices.kept = _WholeSlices.kept, True
+    try:
+        yield
+    finally:
+        _WholeSlices.kept = before
+
+
 def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
     """Apply a slice; `among` other indices one that takes everything does nothing."""
     start, stop, step = item.start, item.stop, item.step
     if start is None and stop is None and step is None:
         if result._sig.spec.ndim == 0:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        return result
+        return _slice(result, dim, 0, _END, 1) if _WholeSlices.kept else result
     start, stop, step = bound(start), bound(stop), bound(step)
     if step is None:
         step = 1
@@ -104,7 +121,7 @@ def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
     limit = 2**63 - 1
     if (start is not None and abs(start) > limit) or (stop is not None and abs(stop) > limit):
         start, stop, _ = slice(start, stop).indices(result._sig.spec.shape[dim])
-    if among and _takes_all(start, stop, step, result._sig.spec.shape[dim]):
+    if among and not _WholeSlices.kept and _takes_all(start, stop, step, result._sig.spec.shape[dim]):
         return result
     return _slice(result, dim, 0 if start is None else start, _END if stop is None else stop, step)
 

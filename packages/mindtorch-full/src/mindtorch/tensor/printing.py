@@ -238,7 +238,7 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
         numbers = tensor.dequantize()
         text = "[]" if not spec.numel else contents if contents is not None else contents_text(numbers, len(prefix))
     elif spec.device.type == "meta" or is_bare(tensor):
-        suffixes.append(f"size={tuple(spec.shape)}")
+        suffixes.append(f"size={tuple(getattr(tensor, '_varying', None) or spec.shape)}")
         if spec.dtype is not default:
             suffixes.append(f"dtype={spec.dtype}")
         text = "..."

@@ -22,6 +22,10 @@ class GuardOnDataDependentSymNode(RuntimeError):
     """A decision needs the value of data; sizes are known here, so nothing raises it."""
 
 
+class ConstraintViolationError(RuntimeError):
+    """An example, or a program, does not keep what was said of its sizes."""
+
+
 def guard_or_false(a: Any) -> bool:
     """Return the truth of a statement about sizes; where it cannot be known, False."""
     return bool(a)
