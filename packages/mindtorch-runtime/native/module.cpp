@@ -37,6 +37,7 @@ static PyMethodDef methods[] = {
         "tensor_over",
         "tensor_over(array, specs): a tensor over the memory of an array whose spec is known; None where it "
         "is not, or the array is laid out in another way."),
+    method<copied>("copied", "copied(object, names): an object of the same class with the same in the slots `names`."),
     method<fill>("fill", METH_O,
                  "fill(records): run what a pipeline has put down, from the end of the list on, and take it off; what "
                  "is Python's "

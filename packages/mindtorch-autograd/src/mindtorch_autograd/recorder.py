@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch_dispatch.arguments.bound import tensor_leaves
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.interface.autograd import PlanRequest
+from mindtorch_dispatch.interface.native import copied
 from mindtorch_dispatch.meta.rule import View
 from mindtorch_dispatch.state import state
 from mindtorch_dispatch.table import DYNAMIC
@@ -112,9 +113,7 @@ class Recorder:
 
     def resized(self, wanted: PlanRequest) -> Recorder:
         """Return the recorder of a call that differs from this one's in sizes and strides alone."""
-        made: Recorder = _new(Recorder)
-        for name in _KEPT:
-            setattr(made, name, getattr(self, name))
+        made: Recorder = copied(self, _KEPT)
         made.outputs = output_specs(wanted)
         made.environment = self.environment.copy()
         for place, index, what in self.constants:

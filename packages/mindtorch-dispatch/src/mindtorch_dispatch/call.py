@@ -33,7 +33,7 @@ from .interface.native import native_path
 from .interface.wiring import wired
 from .override import overrides
 from .plan import plain_types
-from .plan.family import family_key
+from .plan.family import Family, family_key
 from .plan.fingerprint import Unplannable, fingerprint
 from .plan.planner import plan_call
 from .plan.record import differentiable
@@ -166,7 +166,7 @@ def _call_unplanned(
         flat = (*args, *kwargs.values())
         plan = _of_family(packet.plans, key, flat)
         if plan is not None:
-            return _run_first(plan, flat, packet.plans, key)
+            return _run_first(plan, flat)
     if method:
         check_receiver(packet.name, args)
     bound = bind_packet(packet, method, args, kwargs)
@@ -176,23 +176,25 @@ def _call_unplanned(
 def _of_family(plans: dict[Any, Any], key: tuple[Any, ...], flat: tuple[Any, ...]) -> Any:
     """Return the plan of a call whose like, but for the sizes, was planned; None where it has to be planned in full."""
     family = plans.get(family_key(key, len(flat)))
-    plan = None if family is None else family.member(flat, state.mode)
+    return None if family is None else plan_member(family, plans, key, flat)
+
+
+def plan_member(family: Family, plans: dict[Any, Any], key: tuple[Any, ...], flat: tuple[Any, ...]) -> Any:
+    """Return the plan of a call of a family and remember it; None where it has to be planned in full."""
+    plan = family.member(flat, state.mode)
     if plan is not None:
         planned["count"] += 1
+        _remember(plans, key, plan)
     return plan
 
 
-def _run_first(
-    plan: Any, flat: tuple[Any, ...], plans: dict[Any, Any], key: tuple[Any, ...], outer: Mode | None = None
-) -> Any:
-    """Run a plan that a family gave, and remember it."""
+def _run_first(plan: Any, flat: tuple[Any, ...], outer: Mode | None = None) -> Any:
+    """Run a plan that a family gave."""
     state.mode = outer or state.mode
     try:
-        result = plan.run(plan, flat)
+        return plan.run(plan, flat)
     except RETRIED as error:
-        result = run_again(plan, flat, error)
-    _remember(plans, key, plan)
-    return result
+        return run_again(plan, flat, error)
 
 
 def _remember(plans: dict[Any, Any], key: Any, plan: Any) -> None:
@@ -240,7 +242,7 @@ def _call_operator(
         flat = (*args, *kwargs.values())
         plan = _of_family(packet.plans, key, flat)
         if plan is not None:
-            return _run_first(plan, flat, packet.plans, key)
+            return _run_first(plan, flat)
     try:
         if state.mode.overriding or key is None:  # what Python code answers may be a TypeError too
             form = _operators[name] if name in _OWN_NAMES else make_form(packet, method)
@@ -377,7 +379,7 @@ def _call_keyed(
         flat = (*args, *kwargs.values())
         plan = _of_family(plans, key, flat)
         if plan is not None:
-            return _run_first(plan, flat, plans, key, outer)
+            return _run_first(plan, flat, outer)
     if plan is None:
         if key is None and isinstance(called, OpRow) and overrides.has_stranger((*args, *kwargs.values())):
             handled, result = overrides.handle(overload_of(called, "out" in kwargs), args, kwargs)

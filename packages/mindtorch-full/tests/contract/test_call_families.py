@@ -1,6 +1,7 @@
 """Calls that differ in sizes alone: bound once, and of other sizes what they would be if they were planned in full."""
 
 import gc
+import sys
 import weakref
 from collections import Counter
 
@@ -9,7 +10,9 @@ import pytest
 import mindtorch as mt
 import mindtorch.nn.functional as F
 from mindtorch_dispatch import call
+from mindtorch_dispatch.execute import executor
 from mindtorch_dispatch.table import packets
+from mindtorch_runtime import native
 
 SIZES = (3, 4, 1, 2, 5, 0, 7, 3, 6)
 
@@ -182,3 +185,25 @@ def test_a_family_keeps_no_tensor():
     del x
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.skipif(native.module is None, reason="the native call path is not built")
+@pytest.mark.parametrize("case", ["add", "view", "matmul", "cat", "in place"])
+def test_other_sizes_are_planned_from_native_code(case):
+    """Python's own look-up and executor take no part: it plans, and the native executor runs what comes of it."""
+    for size in (4, 6, 8):
+        CASES[case](size)
+    seen = Counter()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_filename in (call.__file__, executor.__file__):
+            seen[frame.f_code.co_name] += 1
+
+    sys.setprofile(note)
+    try:
+        for size in (5, 9, 11):
+            CASES[case](size)
+    finally:
+        sys.setprofile(None)
+    assert seen["plan_member"] >= 3
+    assert not seen.keys() & {"call", "_call_unplanned", "run_kernel", "run_inplace", "run_view"}

@@ -80,6 +80,8 @@ int make_names() {
         {"flush", &to.flush_name},
         {"__name__", &to.module_name},
         {"transforms", &to.transforms_name},
+        {"kind", &to.kind_name},
+        {"family", &to.family_name},
     };
     for (const ObjectName& one : names) {
         *one.object = PyUnicode_InternFromString(one.name);

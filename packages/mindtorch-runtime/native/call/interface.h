@@ -37,7 +37,8 @@ struct Configuration : Shared {
     PyObject *mode_name = nullptr, *free_name = nullptr, *key_name = nullptr, *dict_name = nullptr,
              *enabled_name = nullptr, *materialize_name = nullptr, *unpack_name = nullptr, *outputs_name = nullptr,
              *edges_name = nullptr, *seq_name = nullptr, *evaluate_name = nullptr, *pipe_name = nullptr,
-             *flush_name = nullptr, *module_name = nullptr, *transforms_name = nullptr;
+             *flush_name = nullptr, *module_name = nullptr, *transforms_name = nullptr, *kind_name = nullptr,
+             *family_name = nullptr;
 };
 
 extern Configuration configuration;
@@ -53,6 +54,7 @@ PyObject* view_of(PyObject* module, PyObject* const* arguments, Py_ssize_t count
 PyObject* use_memory(PyObject* module, PyObject* capsule);
 PyObject* plain_arrays(PyObject* module, PyObject* lists);
 PyObject* note_writes(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
+PyObject* copied(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* tensor_over(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 PyObject* subscript_by(PyObject* module, PyObject* const* arguments, Py_ssize_t count);
 

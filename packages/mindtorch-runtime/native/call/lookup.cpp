@@ -72,6 +72,40 @@ PyObject* fingerprint(PyObject* value, int depth) {
     return into_python<PyObject_CallOneArg>(configuration.fingerprint, value);
 }
 
+// What a part of a key has in common with those of other sizes, as `plan.family` says it.
+PyObject* kind_of(PyObject* part) {
+    if (Py_TYPE(part) == configuration.signature_type) {
+        PyObject* kind = slot(part, configuration.signature.kind);
+        return kind != nullptr ? Py_NewRef(kind) : PyObject_GetAttr(part, configuration.kind_name);
+    }
+    if (PyLong_CheckExact(part))
+        return Py_NewRef(is_ordinary(part, &PyLong_Type) ? reinterpret_cast<PyObject*>(&PyLong_Type) : part);
+    if (!PyTuple_CheckExact(part)) return Py_NewRef(part);
+    const Py_ssize_t count = PyTuple_GET_SIZE(part);
+    Ref kinds(PyTuple_New(count));
+    for (Py_ssize_t index = 0; kinds && index < count; index++) {
+        PyObject* kind = kind_of(PyTuple_GET_ITEM(part, index));
+        if (kind == nullptr) return nullptr;
+        PyTuple_SET_ITEM(kinds.get(), index, kind);
+    }
+    return kinds.release();
+}
+
+// As `family_key` of the dispatcher's families.
+PyObject* family_key(PyObject* key, Py_ssize_t values) {
+    const Py_ssize_t count = PyTuple_GET_SIZE(key);
+    Ref kinds(PyTuple_New(count + 2)), number(PyLong_FromSsize_t(values));
+    if (!kinds || !number) return nullptr;
+    PyTuple_SET_ITEM(kinds.get(), 0, Py_NewRef(configuration.family_name));
+    PyTuple_SET_ITEM(kinds.get(), 1, number.release());
+    for (Py_ssize_t index = 0; index < count; index++) {
+        PyObject* kind = kind_of(PyTuple_GET_ITEM(key, index));
+        if (kind == nullptr) return nullptr;
+        PyTuple_SET_ITEM(kinds.get(), index + 2, kind);
+    }
+    return kinds.release();
+}
+
 bool same(PyObject* part, PyObject* value);
 
 bool same_items(PyObject* part, PyObject* value, PyTypeObject* kind) {
@@ -300,6 +334,23 @@ PyObject* Lookup::make_key(PyObject* mode, const Given& given) const {
     return key.release();
 }
 
+// The plan with that key, made now where calls that differ in sizes alone were planned; null without an error where it
+// has to be planned in full.
+PyObject* Lookup::search_by(PyObject* plans, PyObject* key, const Given& given) const {
+    PyObject* plan = PyDict_GetItemWithError(plans, key);
+    if (plan != nullptr || PyErr_Occurred()) return Py_XNewRef(plan);
+    Ref kinds(family_key(key, given.count()));
+    Ref family(kinds ? Py_XNewRef(PyDict_GetItemWithError(plans, kinds.get())) : nullptr);
+    if (!family) return nullptr;
+    Ref held(Py_NewRef(plans)), flat(PyTuple_New(given.count()));
+    if (!flat) return nullptr;
+    for (Py_ssize_t place = 0; place < given.count(); place++)
+        PyTuple_SET_ITEM(flat.get(), place, Py_NewRef(given.arguments[place]));
+    PyObject* const values[4] = {family.get(), plans, key, flat.get()};
+    Ref made(into_python<PyObject_Vectorcall>(configuration.plan_member, values, 4, nullptr));
+    return !made || made.get() == Py_None ? nullptr : made.release();
+}
+
 // The plan in the packet's own table, and the key to remember it by.
 PyObject* Lookup::search(PyObject* packet, PyObject* mode, const Given& given, Ref& key) {
     PyObject* plans = slot(packet, configuration.packet.plans);
@@ -307,17 +358,17 @@ PyObject* Lookup::search(PyObject* packet, PyObject* mode, const Given& given, R
     if (!key) return nullptr;
     const bool keyed = own_key_ != Py_None && given.names == nullptr && given.positional > 0 &&
                        is_plain(Py_TYPE(given.arguments[0])) == 1;
-    if (!keyed) return Py_XNewRef(PyDict_GetItemWithError(plans, key.get()));
+    if (!keyed) return search_by(plans, key.get(), given);
     Ref function(Py_NewRef(own_key_));
     Ref part(into_python<PyObject_Vectorcall>(function.get(), given.arguments, static_cast<size_t>(given.positional),
                                               nullptr));
     if (!part) return nullptr;
-    if (part.get() == Py_None) return Py_XNewRef(PyDict_GetItemWithError(plans, key.get()));
+    if (part.get() == Py_None) return search_by(plans, key.get(), given);
     Ref count(PyLong_FromSsize_t(given.positional));
     PyObject* sig = signature_of(given.arguments[0]);
     if (!count || sig == nullptr) return nullptr;
     Ref own(PyTuple_Pack(4, mode, sig, count.get(), part.get()));
-    return own ? Py_XNewRef(PyDict_GetItemWithError(plans, own.get())) : nullptr;
+    return own ? search_by(plans, own.get(), given) : nullptr;
 }
 
 int Lookup::start_anew(PyObject* packet, PyObject* plans) {

@@ -41,7 +41,7 @@ private:
         Program* program = nullptr;
     };
 
-    static constexpr size_t FEWEST = 8, MOST = 512;  // powers of two
+    static constexpr size_t FEWEST = 8, MOST = 4096;  // powers of two
 
     bool is_free(Py_ssize_t place, const Given& given) const;
     size_t hash_of(PyObject* mode, const Given& given) const;
@@ -51,6 +51,7 @@ private:
     Entry* place_of(size_t hash);
     PyObject* make_key(PyObject* mode, const Given& given) const;
     PyObject* search(PyObject* packet, PyObject* mode, const Given& given, Ref& key);
+    PyObject* search_by(PyObject* plans, PyObject* key, const Given& given) const;
     int start_anew(PyObject* packet, PyObject* plans);
     int remember(size_t hash, PyObject* key, PyObject* plan, Program* program);
 

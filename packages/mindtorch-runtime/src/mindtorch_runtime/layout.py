@@ -84,6 +84,8 @@ class Objects:
     """Part of a key, for what is rare."""
     unplannable: type[Exception]
     """What `fingerprint` raises."""
+    plan_member: Callable[..., Any]
+    """`plan_member(family, plans, key, flat)`"""
     run_again: Callable[..., Any]
     """`run_again(plan, flat, error)`"""
     relate: Callable[..., Any]
@@ -143,7 +145,7 @@ class AutogradObjects:
 
 SLOTS: dict[str, str] = {
     "tensor": "_sig _array _storage _offset _counter _grad_fn _output_nr _view _meta _pipe",
-    "signature": "spec requires_grad inference",
+    "signature": "spec requires_grad inference _kind",
     "spec": "shape np_dtype np_strides plain",
     "storage": "device _allocation buffer",
     "allocation": "buffer nbytes resizable lent shared filename",

@@ -63,6 +63,7 @@ def _shared() -> tuple[layout.Classes, layout.Objects]:
         plain_types=plan.plain_types,
         fingerprint=call.fingerprint,
         unplannable=call.Unplannable,
+        plan_member=call.plan_member,
         run_again=call.run_again,
         relate=views.relate,
         run_kernel=executor.run_kernel,
@@ -112,6 +113,7 @@ def install(module: ModuleType) -> None:
     native_path.fill, native_path.tensor_over = module.fill, module.tensor_over
     native_path.view_of, native_path.subscript_by = module.view_of, module.subscript_by
     native_path.launches, native_path.form = module.Launches, module.Form
+    native_path.copied = module.copied
     native_path.plain_arrays, native_path.note_writes = module.plain_arrays, module.note_writes
     native_path.types = (*native_path.types, module.Function, module.Method, module.Shortcut, module.Guarded)
 

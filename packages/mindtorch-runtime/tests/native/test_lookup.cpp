@@ -139,6 +139,8 @@ void configure() {
     to.free_name = value_of("'free'");
     to.key_name = value_of("'key'");
     to.dict_name = value_of("'__dict__'");
+    to.kind_name = value_of("'kind'");
+    to.family_name = value_of("'family'");
     to.zero = value_of("0");
 }
 

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from mindtorch_dispatch.interface.native import copied, native_path
 from mindtorch_runtime import native
 
 
@@ -69,3 +70,24 @@ def test_native_modules_work_without_each_other(absent, module):
     gradient, rows, kind = done.stdout.split()
     assert (float(gradient), rows) == (14.778, "1000")
     assert kind == module or (module == "builtins" and kind != "mindtorch_runtime._native")
+
+
+class Slotted:
+    __slots__ = ("left", "other", "unset")
+
+
+def test_copied_slots(monkeypatch):
+    """The native function gives what Python's gives, and refuses what is no slot."""
+    given, names = Slotted(), ("left", "unset")
+    given.left, given.other = [1], 2
+    natively = native.module.copied(given, names)
+    monkeypatch.setattr(native_path, "copied", None)
+    for made in (copied(given, names), natively):
+        assert type(made) is Slotted
+        assert made.left is given.left
+        assert not hasattr(made, "other")
+        assert not hasattr(made, "unset")
+    with pytest.raises(TypeError, match=r"'__doc__' of .*Slotted.* is no slot"):
+        native.module.copied(given, ("__doc__",))
+    with pytest.raises(TypeError, match="copied"):
+        native.module.copied(given)

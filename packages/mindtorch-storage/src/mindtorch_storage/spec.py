@@ -26,7 +26,8 @@ INTERN_LIMIT = 65_536
 _interned: dict[tuple[Any, ...], Spec] = {}
 _kinds: dict[tuple[Any, ...], object] = {}
 _intern_lock = threading.Lock()  # guards insertion and eviction; look-ups rely on the GIL's atomic dict.get
-renew_after_fork(lambda: globals().update(_intern_lock=threading.Lock()))
+_signature_lock = threading.Lock()  # two threads must not make two signatures of one kind
+renew_after_fork(lambda: globals().update(_intern_lock=threading.Lock(), _signature_lock=threading.Lock()))
 
 
 class Signature:
@@ -92,10 +93,10 @@ class Spec:
     """
 
     __slots__ = (
+        "_inference",
+        "_inference_tracked",
         "device",
         "dtype",
-        "inference",
-        "inference_tracked",
         "is_contiguous",
         "itemsize",
         "nbytes",
@@ -113,6 +114,8 @@ class Spec:
     device: Device
     shape: Size
     stride: tuple[int, ...]
+    _inference: Signature
+    _inference_tracked: Signature
 
     def __init__(self, dtype: Dtype, device: Device, shape: tuple[int, ...], stride: tuple[int, ...]) -> None:
         self.dtype = dtype
@@ -131,8 +134,29 @@ class Spec:
         self.is_contiguous = is_contiguous(shape, stride)
         self.plain = Signature(self, False, False)
         self.tracked = Signature(self, True, False)
-        self.inference = Signature(self, False, True)
-        self.inference_tracked = Signature(self, True, True)
+
+    @property
+    def inference(self) -> Signature:
+        """Of inference tensors; made when it is first asked for, as most programs have none."""
+        try:
+            return self._inference
+        except AttributeError:
+            return self._signature("_inference", False)
+
+    @property
+    def inference_tracked(self) -> Signature:
+        """Of inference tensors that require grad."""
+        try:
+            return self._inference_tracked
+        except AttributeError:
+            return self._signature("_inference_tracked", True)
+
+    def _signature(self, name: str, requires_grad: bool) -> Signature:
+        with _signature_lock:
+            if not hasattr(self, name):
+                setattr(self, name, Signature(self, requires_grad, True))
+            made: Signature = getattr(self, name)
+        return made
 
     @staticmethod
     def of(dtype: Dtype, device: Device, shape: Sequence[int], stride: tuple[int, ...] | None = None) -> Spec:

@@ -25,6 +25,7 @@ class NativePath:
     calls the methods `select`, `slice` and `unsqueeze` that `subscript_by` was given, with the end of an endless slice.
     `tensor_over(array, specs)` is a tensor over the memory of an array that is dense in C's order and may be written, when
     its spec stands in `specs` under its type's number and its extents, else None.
+    `copied(object, names)` is the function of this module.
     `propagate(task, starts, roots)` runs the backward passes that nobody watches, as autograd's engine does, and empties
     `roots`. `plain_arrays(lists)` and `note_writes(lists, writes)` are those of `extend.devices`.
     `launches` and `form` serve backends whose vendor computes in two phases: `launches(array, allocation, ...)` keeps what
@@ -35,6 +36,7 @@ class NativePath:
 
     __slots__ = (
         "caller",
+        "copied",
         "fill",
         "form",
         "guard",
@@ -61,6 +63,7 @@ class NativePath:
         self.view_of: Callable[[Any, Any], Any] | None = None
         self.shortcut: Callable[[Any, type, tuple[Any, ...], Callable[..., Any]], Any] | None = None
         self.propagate: Callable[[Any, list[Any], list[Any]], None] | None = None
+        self.copied: Callable[[Any, tuple[str, ...]], Any] | None = None
         self.plain_arrays: Callable[[tuple[list[Any], ...]], tuple[list[Any], ...] | None] | None = None
         self.note_writes: Callable[[tuple[list[Any], ...], bytes], None] | None = None
         self.tensor_over: Callable[[Any, dict[tuple[int, ...], Any]], Any] | None = None
@@ -82,6 +85,17 @@ def shortcut_to(
     if native_path.shortcut is None:
         return otherwise
     return _named(native_path.shortcut(form, kind, constants, otherwise), otherwise)
+
+
+def copied(given: Any, names: tuple[str, ...]) -> Any:
+    """Return an object of the class of `given` with the same in the slots `names`; those that are unset stay so."""
+    if native_path.copied is not None:
+        return native_path.copied(given, names)
+    made = object.__new__(type(given))
+    for name in names:
+        if hasattr(given, name):
+            setattr(made, name, getattr(given, name))
+    return made
 
 
 def guarded_by(asking: Callable[..., Any], function: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -33,6 +33,11 @@ SAME = "same"
 
 def promoted(values: Sequence[Any]) -> Dtype:
     """Return the dtype in which tensors (as specs) and Python numbers among `values` are computed together."""
+    first = values[0] if values else None
+    if isinstance(first, Spec):
+        dtype = first.dtype
+        if all(isinstance(value, Spec) and value.dtype is dtype for value in values):
+            return dtype
     dims: list[Dtype] = []
     zero_dims: list[Dtype] = []
     numbers: list[Any] = []

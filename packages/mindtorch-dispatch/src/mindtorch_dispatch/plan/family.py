@@ -13,6 +13,7 @@ from typing import Any
 
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import complex32
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Signature, Spec
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -24,15 +25,16 @@ from ..keys import DispatchKey
 from ..meta.rule import Outputs, View
 from ..state import Mode, fresh_signature
 from ..table import OpRow, kernels
-from .call import Call, specs_of
+from .call import Call
 from .determinism import ALERTS
 from .meta import describe_results
 from .notices import NOTED
 from .plan import Plan, plain_types
 from .record import attach_recorder
 from .results import allocator
-from .routing import fill_plan, route_values
+from .routing import fill_plan, route_values, varying
 from .targets import check_target, refuse_recorded_write
+from .writes import route_written
 
 _SPARSE = 1 << DispatchKey.Sparse
 _VIEWS = (executor.run_view, executor.run_views)
@@ -60,7 +62,8 @@ class Family:
     `values` are the call's, None where tensors were; `given` are (index, source) of those that each call brings itself,
     `made` those of lists made of the integers that it gives; `fixed` are indices of the former that kernels
     take as constants. `dtypes` are those of the results, None for one that is not made; `tracked` says which of them
-    require grad.
+    require grad. `tensors` and `lists` are the indices of tensors and of lists with tensors; `varying` says of each value
+    that the kernel may get from the call whether it does. Where that holds, members share the routing of `plan`.
     """
 
     __slots__ = (
@@ -68,10 +71,11 @@ class Family:
         "device",
         "dtypes",
         "fixed",
-        "made",
         "given",
         "kernel",
         "keys",
+        "lists",
+        "made",
         "plan",
         "recorder",
         "row",
@@ -79,8 +83,12 @@ class Family:
         "settled",
         "single",
         "sources",
+        "tensors",
         "tracked",
         "values",
+        "varying",
+        "views",
+        "wrapped",
     )
 
     def __init__(self, call: Call, made: list[tuple[int, Any, int]]) -> None:
@@ -96,11 +104,19 @@ class Family:
         self.sources = bound.sources
         self.given = [(index, source) for index, source in enumerate(bound.sources) if source is not None]
         self.made = made
+        self.tensors = [index for index, value in enumerate(bound.values) if isinstance(value, TensorBase)]
+        self.lists = [
+            index for index, value in enumerate(bound.values) if index not in self.tensors and _has_tensors(value)
+        ]
         self.values = [None if _has_tensors(value) else value for value in bound.values]
-        varying = {index for index, _ in call.plan.scalars}
+        scalars = {index for index, _ in call.plan.scalars}
+        self.varying = [(index, index in scalars) for index in varying(bound)]
         brought = [index for index, _ in self.given] + [index for index, _, _ in made]
-        self.fixed = [index for index in brought if self.values[index] is not None and index not in varying]
+        self.fixed = [index for index in brought if self.values[index] is not None and index not in scalars]
+        self.views = call.plan.run in _VIEWS
         answer = call.answer
+        cast: Any = answer.cast
+        self.wrapped = isinstance(cast, Dtype) and cast.np.kind in "iu"
         self.answer = Outputs(None, answer.cast, None if answer.values is None else ())
         results = [] if call.function is not None or call.plan.run is executor.run_inplace else _listed(answer.specs)
         self.dtypes = [
@@ -118,8 +134,9 @@ class Family:
         run = self.plan.run
         if run in _COMPOSED:
             return self._composed(values, flat, mode)
-        bound = Bound(self.row, values, self.sources, flat)
-        return self._written(bound, mode) if run is executor.run_inplace else self._sized(bound, mode)
+        if run is executor.run_inplace:
+            return self._written(values, flat, mode)
+        return self._sized(values, flat, mode)
 
     def _is_same(self, values: list[Any]) -> bool:
         """Whether the constants among the kernel's arguments are those of the call that was planned."""
@@ -132,7 +149,7 @@ class Family:
             return self.plan
         plan = self.plan.copied()
         if not same:
-            fill_plan(plan, Bound(self.row, values, self.sources, flat), self.answer, None)
+            self._fill(plan, values, flat, self.answer)
         if self.settle is not None:
             settled = self.settle(values)
             if (settled is not None) is not self.settled:
@@ -147,40 +164,65 @@ class Family:
         if self.recorder is not None:
             plan.record = self.recorder.resized(PlanRequest(self.row, values, self.sources, specs, False, mode)).after
 
-    def _written(self, bound: Bound, mode: Mode) -> Plan:
+    def _written(self, values: list[Any], flat: tuple[Any, ...], mode: Mode) -> Plan:
         """Return the plan of a call that writes its first argument, whose geometry the later stages look at."""
-        call = Call(bound, mode)
+        call = Call(Bound(self.row, values, self.sources, flat), mode)
         call.device, call.keys, call.kernel = self.device, self.keys, self.kernel
         refuse_recorded_write(call)
         describe_results(call)
-        route_values(call)
+        if call.answer.cast == self.answer.cast:
+            call.plan = self.plan.copied()
+            self._fill(call.plan, values, flat, call.answer)
+            route_written(call)
+        else:
+            route_values(call)
         attach_recorder(call)
         check_target(call)
         if call.answer.refused is not None:
             raise call.answer.refused
         return call.plan
 
-    def _sized(self, bound: Bound, mode: Mode) -> Plan | None:
-        values = bound.values
-        answer = self.row.meta(*specs_of(values))
+    def _sized(self, values: list[Any], flat: tuple[Any, ...], mode: Mode) -> Plan | None:
+        specs = values.copy()
+        for index in self.tensors:
+            specs[index] = values[index]._sig.spec
+        for index in self.lists:
+            specs[index] = [item._sig.spec if isinstance(item, TensorBase) else item for item in values[index]]
+        answer = self.row.meta(*specs)
         answer = answer if isinstance(answer, Outputs) else Outputs(answer)
         results = _listed(answer.specs)
-        views = self.plan.run in _VIEWS
         if answer.cast != self.answer.cast or answer.refused is not None:
             return None
         if isinstance(answer.specs, (Spec, View)) is not self.single:
             return None
-        if not views and [None if one is None else one.dtype for one in results] != self.dtypes:
+        if not self.views and [None if one is None else one.dtype for one in results] != self.dtypes:
             return None
         plan = self.plan.copied()
         if answer.values is not None or self.answer.values is not None or not self._is_same(values):
-            fill_plan(plan, bound, answer, None if views else self.kernel)
-        if views:
+            self._fill(plan, values, flat, answer)
+        if self.views:
             self._size_views(plan, results)
         else:
             self._size_results(plan, results)
         self._record(plan, values, answer.specs, mode)
         return plan
+
+    def _fill(self, plan: Plan, values: list[Any], flat: tuple[Any, ...], answer: Outputs) -> None:
+        """Give a copy of the plan this call's constants; what the kernel gets from calls is routed as in all the family."""
+        constants = list(values if answer.values is None else answer.values)
+        count = len(constants)
+        routed = not self.wrapped and all(
+            (index < count and constants[index] is values[index]) is varies for index, varies in self.varying
+        )
+        if not routed:
+            kernel = None if self.views or plan.run in _COMPOSED else self.kernel
+            fill_plan(plan, Bound(self.row, values, self.sources, flat), answer, kernel)
+            return
+        for index in self.tensors:
+            constants[index] = None  # plans outlive calls and must not keep their tensors
+        for index in self.lists:
+            constants[index] = None
+        plan.values = constants
 
     def _size_views(self, plan: Plan, views: Sequence[View]) -> None:
         if plan.run is executor.run_view:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..interface.native import native_path
+from ..interface.native import copied, native_path
 from ..interface.wiring import wired
 from ..table import OpRow
 
@@ -85,19 +85,11 @@ class Plan:
 
     def copied(self) -> Plan:
         """Return a plan with all that this one says, to be changed before its first run."""
-        made: Plan = object.__new__(Plan)
-        made.row, made.run, made.alloc, made.kernel = self.row, self.run, self.alloc, self.kernel
-        made.before, made.prepare, made.record, made.pack = self.before, self.prepare, self.record, self.pack
-        made.tensors, made.scalars, made.lists, made.values = self.tensors, self.scalars, self.lists, self.values
-        made.casts, made.wraps, made.cls = self.casts, self.wraps, self.cls
-        made.creation, made.follows, made.offset = self.creation, self.follows, self.offset
-        for name in _SOMETIMES:
-            if hasattr(self, name):
-                setattr(made, name, getattr(self, name))
+        made: Plan = copied(self, _KEPT)
         return made
 
 
-_SOMETIMES = ("np_dtype", "outputs", "shape", "sig", "source", "spec")
+_KEPT = tuple(name for name in Plan.__slots__ if name not in ("eager", "native"))
 
 plain_types: set[type] = {TensorBase}
 """Tensor types that no `__torch_function__` override can apply to."""

@@ -157,6 +157,18 @@ def fill_plan(plan: Plan, bound: Bound, answer: Outputs, kernel: Kernel | None) 
     plan.prepare = _preparation(scalars, lists, casts, wrapped, ints, values, rounded, arguments)
 
 
+def varying(bound: Bound) -> list[int]:
+    """Return the indices of values that are no tensors and that every call may give a kernel anew."""
+    arguments = bound.row.schema.arguments
+    return [
+        index
+        for index, (value, source) in enumerate(zip(bound.values, bound.sources, strict=True))
+        if source is not None
+        and not isinstance(value, (TensorBase, list, tuple))
+        and _varies(arguments[index], value, bound.row)
+    ]
+
+
 def _is_operand(arguments: Sequence[Any], index: int) -> bool:
     """False for dimensions, sizes and the like, which a cast of the operands leaves as they are."""
     return index >= len(arguments) or arguments[index].type.kind not in ("int", "SymInt")
