@@ -343,3 +343,44 @@ def test_aot_function():
     compiled(mindtorch.ones(1, 2)).sum().backward()
     assert layer.weight.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
     assert len(graphs) == 2
+
+
+def doubled(t):
+    """Return an operator of a library whose kernel reads bytes, with a rule for its results and a gradient."""
+
+    @t.library.custom_op(f"graphs_{t.__name__}::doubled", mutates_args=())
+    def operator(x: t.Tensor, times: float) -> t.Tensor:
+        return t.from_numpy(x.detach().numpy() * times)
+
+    operator.register_fake(lambda x, times: t.empty_like(x))
+    operator.register_autograd(
+        lambda ctx, grad: (grad * ctx.times, None),
+        setup_context=lambda ctx, inputs, output: setattr(ctx, "times", inputs[1]),
+    )
+    return operator
+
+
+@pytest.mark.parametrize("packet", [False, True])
+def test_an_operator_of_a_library_is_one_call(packet):
+    def graphs(t):
+        operator, seen = doubled(t), []
+        called = getattr(t.ops, f"graphs_{t.__name__}").doubled if packet else operator
+        x = t.ones(2, requires_grad=True)
+        out = t.compile(lambda x: called(x + 1, 3.0).sum(), backend=kept(seen), fullgraph=True)(x)
+        out.backward()
+        return [graph.code.replace(f"graphs_{t.__name__}", "graphs") for graph, _ in seen], out.item(), x.grad.tolist()
+
+    assert graphs(mindtorch) == graphs(torch)
+
+
+def test_an_operator_whose_sizes_need_values_runs_at_once():
+    @mindtorch.library.custom_op("graphs_sizes::places", mutates_args=())
+    def places(x: mindtorch.Tensor) -> mindtorch.Tensor:
+        return mindtorch.from_numpy(x.numpy().nonzero()[0])
+
+    @places.register_fake
+    def _(x):
+        return x.new_empty([mindtorch.library.get_ctx().new_dynamic_size()], dtype=mindtorch.int64)
+
+    compiled = mindtorch.compile(lambda x: places(x * 2) + 1)
+    assert compiled(mindtorch.tensor([0.0, 1.0, 2.0])).tolist() == [2, 3]

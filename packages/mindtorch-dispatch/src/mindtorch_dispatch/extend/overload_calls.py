@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_storage.deferred import thread
+
 from ..arguments.overload import bind_overload
 from ..interface.native import native_path
 from ..interface.wiring import wired
 from ..table import OpRow, find_packet
 
 
-def call_of(row: OpRow) -> Callable[..., Any]:
+def recording() -> Callable[..., Any] | None:
+    """Return what records whole operators while this thread's calls wait, None where nothing does."""
+    return getattr(thread.pipe, "operator", None)
+
+
+def call_of(row: OpRow, overload: Any) -> Callable[..., Any]:
     """Return what calls an overload: natively where that is installed, for operators that nobody can take back."""
 
     def call(*args: object, **kwargs: object) -> Any:
@@ -19,13 +26,19 @@ def call_of(row: OpRow) -> Callable[..., Any]:
             bind_overload(row.schema, args, kwargs)  # the form that writes is another overload, and this one refuses it
         return wired.call_overload(row, args, kwargs)
 
+    def of_a_library(*args: object, **kwargs: object) -> Any:
+        record = recording()
+        return wired.call_overload(row, args, kwargs) if record is None else record(overload, args, kwargs)
+
     def in_place(*args: object, **kwargs: object) -> None:
-        wired.call_overload(row, args, kwargs)
+        (of_a_library if "::" in row.packet else call)(*args, **kwargs)
 
     if not row.schema.returns:
         return in_place
     packet = find_packet(row.packet)
-    if native_path.caller is None or packet is None or "::" in row.packet:
+    if "::" in row.packet:
+        return of_a_library
+    if native_path.caller is None or packet is None:
         return call
     made: Callable[..., Any] = native_path.caller(packet, call, False, row)
     return made

@@ -26,7 +26,7 @@ from ..table.out_forms import out_rows, out_schema
 from ..table.tags import Tag, built_in_tags
 from .entries import full_name
 from .key_names import IMPLICIT, key_of, parse_key
-from .overload_calls import call_of
+from .overload_calls import call_of, recording
 from .registry import registry
 
 _BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse, DispatchKey.Quantized, DispatchKey.NestedTensor])
@@ -39,7 +39,7 @@ class OpOverload:
     __slots__ = ("__dict__", "__weakref__", "_call")
 
     def __init__(self, packet: OpOverloadPacket, row: OpRow) -> None:
-        self._call = call_of(row)
+        self._call = call_of(row, self)
         self._overloadpacket = packet
         self.row = row
         self.py_kernels: dict[Any, Callable[..., Any]] = {}
@@ -247,7 +247,8 @@ class OpOverloadPacket:
         def __call__(self, *args: object, **kwargs: object) -> Any: ...
 
     def _match(self, *args: object, **kwargs: object) -> Any:
-        return wired.call_matching(self.packet, self, args, kwargs)
+        record = recording()
+        return wired.call_matching(self.packet, self, args, kwargs) if record is None else record(self, args, kwargs)
 
     def __getattr__(self, overload: str) -> OpOverload:
         if overload in ("packet", "function"):  # while a copy is being made

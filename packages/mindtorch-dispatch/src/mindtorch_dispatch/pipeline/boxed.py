@@ -75,7 +75,13 @@ def _record(plan: Plan, flat: tuple[Any, ...]) -> Any:
     if pipe is None:
         return run_composite(plan, flat)
     values = filled(plan, flat)
-    made = _described(plan.row, plan.source, values)
+    try:
+        made = _described(plan.row, plan.source, values)
+    except RuntimeError as error:
+        if pipe.strict or not getattr(error, "sizes_need_values", False):
+            raise
+        pipe.flush()
+        return run_composite(plan, flat)
     device = next((value._sig.spec.device for value in flat if isinstance(value, TensorBase)), None)
 
     def tensor_for(answer: Any) -> Any:

@@ -166,12 +166,16 @@ class Recorder(TorchFunctionMode):
 
     def custom(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call of an autograd.Function as one call."""
+        return self.operator(cls.apply, args, kwargs)
+
+    def operator(self, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record a call of an operator of a library as one call: what its kernel does is not seen."""
         before, thread.pipe = thread.pipe, None
         modes = state.mode
         autograd_function.recorder.apply = None
         state.mode = modes.replace(function_modes=modes.function_modes[:-1])
         try:
-            return self._call(cls.apply, args, kwargs, calling_frame())
+            return self._call(called, args, kwargs, calling_frame())
         finally:
             thread.pipe, state.mode, autograd_function.recorder.apply = before, modes, self.custom
 

@@ -29,13 +29,15 @@ def get_ctx() -> None:
     """
     running = _running.get()
     if running is not None:
-        raise RuntimeError(
+        error: Any = RuntimeError(
             f"{running.name} ({running.place}): You're trying to run this operator with meta Tensors (as opposed to "
             "FakeTensors), but this operator may return an output Tensor with data-dependent shape. Meta Tensors don't "
             "support operators with outputs that have data-dependent shapes but FakeTensors do. If your operator does not "
             "return an output with data-dependent shape, make sure the FakeTensor and/or meta kernel does not call "
             "torch.library.get_ctx(). Otherwise, please use FakeTensors."
         )
+        error.sizes_need_values = True  # so that a call which waits for its turn is made at once
+        raise error
 
 
 def register_rule(name: str, fn: Callable[..., Any], place: str, allow_override: bool) -> Callable[[], None]:
