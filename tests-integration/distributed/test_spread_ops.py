@@ -34,3 +34,10 @@ def test_ops_lie_and_communicate_as_those_of_torch(launch):
     unlike = {name: (ours[name][0], found) for name, found in works.items() if ours[name][0] != found}
     assert {n: both for n, both in unlike.items() if not any(re.fullmatch(one, n) for one in UNLIKE)} == {}
     assert all(any(re.fullmatch(one, name) for name in unlike) for one in UNLIKE)
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_one_rank_sees_of_a_spread_tensor_what_it_sees_of_torchs(launch, ranks):
+    ours, theirs = (launch(library, "spread_parts.py", ranks=ranks, seconds=60) for library in ("mindtorch", "torch"))
+    assert len(theirs) == 5
+    assert ours == theirs

@@ -34,7 +34,7 @@ class Encoder(nn.Module):
 
 
 def train(hook=None, unused=False, accumulate=False, **arguments):
-    """Return the losses of all steps, and the sizes of the buckets."""
+    """Return the losses of all steps with the weights that are not used, and the sizes of the buckets."""
     torch.manual_seed(0)
     model = DistributedDataParallel(Encoder(unused), **arguments)
     if hook is not None:
@@ -52,6 +52,8 @@ def train(hook=None, unused=False, accumulate=False, **arguments):
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss.item())
+    if unused:  # it has no gradient, so its weights do not decay
+        losses += model.module.unused.weight.flatten().tolist()
     known = model._get_ddp_logging_data()
     return losses, [known["bucket_sizes"], known.get("rebuilt_bucket_sizes") or known["bucket_sizes"]]
 

@@ -70,6 +70,16 @@ def missing_kernel(row: OpRow, device: Device, dtype: Dtype | None) -> NotImplem
     )
 
 
+def missing_tensors(name: str, registered: Sequence[str]) -> NotImplementedError:
+    """Return torch's error for a call without tensors: they would say which of the registered functions is meant."""
+    return NotImplementedError(
+        "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "
+        f"fallback function is registered for schema {name}.  This usually means that this function requires a "
+        "non-empty list of Tensors, or that you (the operator writer) forgot to register a fallback function.  "
+        f"Available functions are [{', '.join(registered)}].\n"
+    )
+
+
 def missing_registration(row: OpRow, tensors: Sequence[TensorBase], device: Device) -> Exception:
     """Return torch's error for an operator that was declared but has no kernel for the call at hand."""
     name = row.schema.qualified_name
@@ -81,14 +91,9 @@ def missing_registration(row: OpRow, tensors: Sequence[TensorBase], device: Devi
     if device.type == "meta" and tensors:
         return missing_kernel(row, device, None)
     registered = [] if entry is None else [key for key, found in entry.registrations.items() if found]
-    shown = f"[{', '.join(registered)}]"
     if not tensors:
-        return NotImplementedError(
-            "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "
-            f"fallback function is registered for schema {name}.  This usually means that this function requires a "
-            "non-empty list of Tensors, or that you (the operator writer) forgot to register a fallback function.  "
-            f"Available functions are {shown}.\n"
-        )
+        return missing_tensors(name, registered)
+    shown = f"[{', '.join(registered)}]"
     backend = {"cpu": "CPU", "npu": "NPU"}.get(device.type, "PrivateUse1")
     return NotImplementedError(
         f"Could not run '{name}' with arguments from the '{backend}' backend. This could be because the operator "

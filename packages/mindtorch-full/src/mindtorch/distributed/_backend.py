@@ -115,6 +115,8 @@ class EngineBackend(Backend):
         if kind is OpType.ALLREDUCE and not single:
             checks.same_kind("allreduce", tensors[1:], tensors[0])
         array, write_back = flat(tensors[0]) if single else (joined(tensors), lambda: spread(array, tensors))
+        if kind is OpType.ALLREDUCE_COALESCED:
+            write_back = checks.copying(tensors, write_back)
         after = self._mean(array, opts.reduceOp, write_back)
         reduction = REDUCTIONS[type_of(opts.reduceOp)]
         return self._launch(kind, lambda: self._communicator.all_reduce(array, reduction), after, tensors, opts)
@@ -168,7 +170,7 @@ class EngineBackend(Backend):
         return self._launch(
             OpType.ALLGATHER,
             lambda: self._communicator.all_gather(result, array),
-            lambda: spread(result, output_tensors[0]),
+            checks.copying(output_tensors[0], lambda: spread(result, output_tensors[0])),
             output_tensors,
             opts,
         )
@@ -176,6 +178,8 @@ class EngineBackend(Backend):
     def _allgather_base(self, output: Any, tensor: Any, opts: Any = None) -> Work:
         parts = list(mindtorch.tensor_split(output, self._size)) if output.dim() else [output]
         checks.same_kind("allgather", parts, tensor)
+        if output.requires_grad and output.dim() and mindtorch.is_grad_enabled():
+            output.chunk(self._size)[0].copy_(tensor)  # which raises: parts of a view may not be written
         array, _ = flat(tensor)
         result, after = flat(output)
         return self._launch(
@@ -233,7 +237,7 @@ class EngineBackend(Backend):
         return self._launch(
             OpType.GATHER,
             lambda: self._communicator.gather(result, array, opts.rootRank),
-            lambda: spread(result, output_tensors[0]) if result is not None else None,
+            checks.copying(output_tensors[0], lambda: spread(result, output_tensors[0])) if at_root else _nothing,
             output_tensors,
             opts,
         )
@@ -282,7 +286,7 @@ class EngineBackend(Backend):
     def _reduce_scatter(self, output: Any, array: Array, opts: Any, kind: OpType) -> Work:
         checks.reduction(output, opts.reduceOp, self._size)
         result, write_back = flat(output)
-        after = self._mean(result, opts.reduceOp, write_back)
+        after = self._mean(result, opts.reduceOp, checks.copying([output], write_back))
         reduction = REDUCTIONS[type_of(opts.reduceOp)]
         start = lambda: self._communicator.reduce_scatter(result, array, reduction)  # noqa: E731
         return self._launch(kind, start, after, [output], opts)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+import mindtorch
 from mindtorch.distributed._reduce_op import RedOpType, type_of
 from mindtorch.distributed._tensors import check_dtype
 
@@ -78,6 +79,21 @@ def reduction(tensor: Any, op: Any, size: int) -> None:
     if kind is RedOpType.AVG and not number:
         name = scalar_names(tensor.dtype)[1]
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+
+
+def copying(tensors: Sequence[Any], copy: Callable[[], None]) -> Callable[[], None]:
+    """Return `copy`, which writes results into these tensors, or what raises instead of it.
+
+    A leaf that requires a gradient may not be written while gradients are recorded. That is said at the end: other
+    processes need this one until then.
+    """
+    if not mindtorch.is_grad_enabled() or not any(tensor.requires_grad and tensor.is_leaf for tensor in tensors):
+        return copy
+
+    def refuse() -> None:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+    return refuse
 
 
 def holds(condition: bool, text: str, left: object, right: object) -> None:

@@ -43,6 +43,7 @@ from mindtorch.distributed._world import (
     get_backend,
 )
 from mindtorch.tensor.tensor import Tensor
+from mindtorch_dispatch.errors import missing_tensors
 
 
 def _deprecated(name: str, instead: str) -> None:
@@ -110,6 +111,8 @@ def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None
     _ensure_all_tensors_same_dtype(tensors)
     if _rank_not_in_group(group):
         return _warn_not_in_group("all_reduce_coalesced")
+    if not tensors:
+        raise missing_tensors("c10d::allreduce_coalesced_", ["CPU", "Meta", "NPU"])
     if any(t.is_complex() for t in tensors) and not supports_complex(op):
         raise ValueError(f"all_reduce does not support {op} on complex tensors")
     options = _options(AllreduceCoalescedOptions, async_op, reduceOp=op)

@@ -20,6 +20,8 @@ def check_dtype(tensor: Any) -> None:
 
 def flat(tensor: Any) -> tuple[np.ndarray[Any, Any], Callable[[], None]]:
     """The elements as one array, and what writes them back: nothing, when the array is the tensor's memory."""
+    if tensor.is_neg():  # the memory has other signs than the values
+        return _negated(tensor)
     array = host(tensor)
     if array.flags.c_contiguous:
         return array.reshape(-1), _nothing
@@ -29,6 +31,16 @@ def flat(tensor: Any) -> tuple[np.ndarray[Any, Any], Callable[[], None]]:
         array[...] = copied.reshape(array.shape)
 
     return copied, write_back
+
+
+def _negated(tensor: Any) -> tuple[np.ndarray[Any, Any], Callable[[], None]]:
+    memory = host(tensor._neg_view())
+    values = np.negative(memory).reshape(-1)
+
+    def write_back() -> None:
+        np.negative(values.reshape(memory.shape), out=memory)
+
+    return values, write_back
 
 
 def in_memory_order(tensor: Any) -> tuple[np.ndarray[Any, Any], Callable[[], None]]:
@@ -74,6 +86,9 @@ def spread(array: np.ndarray[Any, Any], tensors: Sequence[Any]) -> None:
     """Copy the parts of `array` into the tensors."""
     start = 0
     for tensor in tensors:
-        target = host(tensor)
-        target[...] = array[start : start + target.size].reshape(target.shape)
-        start += target.size
+        part = array[start : start + tensor.numel()].reshape(tensor.shape)
+        if tensor.is_neg():
+            np.negative(part, out=host(tensor._neg_view()))
+        else:
+            host(tensor)[...] = part
+        start += tensor.numel()

@@ -169,7 +169,7 @@ def moves(at: Rank) -> dict[str, Callable[[], Any]]:
 
 
 def corners(at: Rank) -> dict[str, Callable[[], Any]]:
-    """Complex tensors and empty ones."""
+    """Complex tensors, empty ones, and negative views."""
     dist, zeros = at.dist, at.torch.zeros
 
     def complex_numbers() -> Any:
@@ -183,7 +183,24 @@ def corners(at: Rank) -> dict[str, Callable[[], Any]]:
         dist.all_reduce(x)
         return x
 
-    return {"complex": complex_numbers, "empty": empty}
+    def negative() -> Any:
+        lists = [at.torch._neg_view(zeros(4)) for _ in range(at.size)]
+        dist.all_gather(lists, at.torch._neg_view(at.of(4)))
+        return [one.tolist() for one in lists]
+
+    def leaves() -> list[str]:
+        """A root's results are refused, and processes still agree where they are."""
+        got = [zeros(2).requires_grad_() for _ in range(at.size)] if at.rank == 0 else None
+        texts = []
+        try:
+            dist.gather(at.of(2), got, dst=0)
+        except RuntimeError as error:
+            texts.append(str(error))
+        x = at.of(2)
+        dist.all_reduce(x)
+        return [*texts, str(x.tolist())]
+
+    return {"complex": complex_numbers, "empty": empty, "negative": negative, "leaves": leaves}
 
 
 def works(at: Rank) -> dict[str, Callable[[], Any]]:

@@ -96,6 +96,11 @@ class DTensor(Tensor):
     ) -> DTensor:
         """Make a tensor of each process's part; its gradient is that part's."""
         mesh = device_mesh or _mesh_resources.get_current_mesh()
+        for at, placement in enumerate(placements or ()):
+            if isinstance(placement, Shard) and placement.dim >= local_tensor.ndim:
+                raise RuntimeError(
+                    f"Sharding dim {placement.dim} greater than tensor ndim {local_tensor.ndim} for placement number {at}"
+                )
         chosen = normalize(placements, mesh, local_tensor.ndim)
         if run_check:
             for mesh_dim, placement in enumerate(chosen):
@@ -134,7 +139,8 @@ class DTensor(Tensor):
         for placement, now in zip(chosen, self._dtensor_spec.placements, strict=True):
             if isinstance(placement, Partial) and now != placement:
                 raise RuntimeError(
-                    "Can not redistribute to Partial, redistributing to Partial is for internal use only!"
+                    f"Can not redistribute from {now} to {placement}, "
+                    "redistributing to Partial is for internal use only!"
                 )
         return _Redistribute.apply(self, chosen)
 

@@ -110,6 +110,8 @@ def dispatch(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
         return _foreach(cls, func, name, args, kwargs)
     if name in OVERRIDES:
         return OVERRIDES[name](cls, *args, **kwargs)
+    if name == "_local_scalar_dense":  # of this process's part: a process may ask for it alone
+        return args[0]._local_tensor.item()
     if name == "equal":
         return _extremes.equal(cls, *args)
     if name in ("argmax", "argmin") and _extremes.cut_along(args[0], *args[1:2], **kwargs):

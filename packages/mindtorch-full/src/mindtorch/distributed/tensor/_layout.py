@@ -102,7 +102,9 @@ def _gather(local: Any, dim: int, size: int, mesh: Any, mesh_dim: int) -> Any:
     parts = mesh.size(mesh_dim)
     lengths = [Shard.local_shard_size_and_offset(size, parts, rank)[0] for rank in range(parts)]
     part = local.movedim(dim, 0).contiguous()
-    if part.shape[0] != lengths[0]:
+    if part.shape[0] > lengths[0]:  # of a size that the shape given to `from_local` has no room for
+        part = part[: lengths[0]]
+    elif part.shape[0] < lengths[0]:
         filler = torch.zeros((lengths[0] - part.shape[0], *part.shape[1:]), dtype=part.dtype, device=part.device)
         part = torch.cat([part, filler])
     whole = functional.all_gather_single(part, 0, mesh.get_group(mesh_dim))

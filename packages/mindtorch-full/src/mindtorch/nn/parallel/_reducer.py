@@ -69,7 +69,7 @@ class Reducer:
     def rebuild_buckets(self) -> bool:
         """Once the order in which gradients come is known, make buckets of it, the same on every rank."""
         self.ensure_finished()
-        if self.rebuilt or (self.find_unused and not self.static_graph) or not self.on_rebuilt_order:
+        if self.rebuilt or self._finds_unused() or not self.on_rebuilt_order:
             return False
         order = self.on_rebuilt_order
         if len(order) != len(self.parameters):
@@ -108,7 +108,7 @@ class Reducer:
         self._divisor = 0
         for bucket in self.buckets:
             bucket.pending, bucket.work, bucket.future = len(bucket.indices), None, None
-        if self.find_unused and not self.static_graph:
+        if self._finds_unused():
             self._used.zero_()
             if outputs:
                 self._unused = self._not_reached(outputs)
@@ -145,13 +145,16 @@ class Reducer:
             waiting += [following for following, _ in node.next_functions if following is not None]
         return [index for index in missing.values() if index not in direct]
 
+    def _finds_unused(self) -> bool:
+        return self.find_unused and not self.static_graph
+
     def _first_static(self) -> bool:
         return self.static_graph and self.iterations == 1
 
     def _on_gradient(self, index: int) -> None:
         """A parameter's gradient has been accumulated."""
         with torch.no_grad():
-            if self.find_unused or self.static_graph:
+            if self._finds_unused() or self._first_static():
                 self._used[index] = 1
             if not self._expecting:
                 return
@@ -175,8 +178,12 @@ class Reducer:
         if not self._expecting:
             raise RuntimeError(texts.NOT_EXPECTED)
         with torch.no_grad():
+            self._share_used()
             for index in range(len(self.parameters)):
                 self._mark_ready(index)
+
+    def _share_used(self) -> None:
+        self._used_work = torch.distributed.all_reduce(self._used, group=self.process_group, async_op=True)
 
     def _world(self) -> int:
         """What sums are divided by: the processes that take part, or all of them."""
@@ -194,7 +201,7 @@ class Reducer:
             self._raise_twice(index)
         self._ready.add(index)
         self._finished = False  # from now on the next iteration needs an end of this one
-        if not self.rebuilt and not (self.find_unused and not self.static_graph):
+        if not self.rebuilt and not self._finds_unused():
             self.on_rebuilt_order.append(index)
         bucket, position = self._place[index]
         gradient = self.parameters[index].grad
@@ -209,8 +216,8 @@ class Reducer:
             self._reduce(self.buckets[self._next], self._next)
             self._next += 1
         if self._next == len(self.buckets) and len(self._ready) == len(self.parameters):
-            if self.find_unused and not self.static_graph:
-                self._used_work = torch.distributed.all_reduce(self._used, group=self.process_group, async_op=True)
+            if self._finds_unused():
+                self._share_used()
             torch.autograd.Variable._execution_engine.queue_callback(self._finalize)
 
     def _fill(self, view: Any, index: int, gradient: Any) -> None:
@@ -297,7 +304,7 @@ class Reducer:
 
     def _globally_unused(self) -> set[int]:
         """Parameters that no process used keep the gradients that they have."""
-        if self.find_unused and not self.static_graph:
+        if self._finds_unused() or self.static_graph:  # a static graph's are those of its first pass
             self._used_work.wait()
             return {index for index, count in enumerate(self._used.tolist()) if count == 0}
         return set()
