@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import mindtorch as mt
+from mindtorch_runtime import native
 
 from .indexing_cases import build_index, build_tensor, make_case
 
@@ -178,3 +180,51 @@ def _filled(library: Any) -> Any:
 @pytest.mark.parametrize("act", [_added_to_itself, _filled])
 def test_what_assignments_do_inside(act: Callable[[Any], Any]) -> None:
     assert act(mt) == act(torch)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "bool"])
+def test_tensors_without_dimensions_as_positions(dtype: str) -> None:
+    """Whole numbers select, bytes and flags are masks; among other indices and where one is out of range, too."""
+    for value in (1, 0) if dtype in ("uint8", "bool") else (1, -3, 3, -4):
+        acts: list[Callable[[Any, Any], Any]] = [
+            lambda x, i: x[i],
+            lambda x, i: x[i, :2],
+            lambda x, i: x[..., i],
+            lambda x, i: x[None, i, 1:],
+            lambda x, i: x[i, i],
+            lambda x, i: x[i, [0, 1]],
+            lambda x, i: x[i, i, i],
+        ]
+        for act in acts:
+            compare(
+                lambda lib: act(lib.arange(12.0).reshape(3, 4), lib.tensor(value, dtype=getattr(lib, dtype))),  # noqa: B023
+                (dtype, value),
+            )
+
+
+def test_positions_that_are_not_there_yet() -> None:
+    with mt.pipeline():
+        position = mt.ones((), dtype=mt.int64) + 1
+        row = mt.arange(6).reshape(3, 2)[position]
+    assert row.tolist() == [4, 5]
+    rows = mt.vmap(lambda position: mt.arange(6).reshape(3, 2)[position])(mt.tensor([2, 0]))
+    assert rows.tolist() == [[4, 5], [0, 1]]
+
+
+@pytest.mark.skipif(native.module is None, reason="the native call path is not built")
+def test_positions_in_tensors_are_read_by_native_code() -> None:
+    x, position = mt.arange(12.0).reshape(3, 4), mt.tensor(1)
+    x[position, :2]
+    names = set()
+
+    def note(frame: Any, event: str, _: Any) -> None:
+        if event == "call":
+            names.add(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        found = x[position, :2]
+    finally:
+        sys.setprofile(None)
+    assert found.tolist() == [4, 5]
+    assert "getitem" not in names

@@ -1,4 +1,5 @@
-// `tensor[...]` for tuples of ints, slices, None and `...`: the calls of view operators that they stand for.
+// `tensor[...]` for tuples of ints, tensors that hold one, slices, None and `...`: the calls of view operators that
+// they stand for.
 #include "call/subscript.h"
 
 #include <limits.h>
@@ -26,6 +27,24 @@ bool is_bound(PyObject* value) {
     return PyLong_CheckExact(value) && PyLong_AsLongLongAndOverflow(value, &overflow) != LLONG_MIN && overflow == 0;
 }
 
+// The number that a tensor without dimensions holds, where it is an index; null without an error where that is not
+// sure. Of uint8 and bool it is a mask.
+PyObject* whole_number(PyObject* tensor) {
+    PyObject* mode = current_mode();
+    if (mode == nullptr || slot(mode, configuration.mode.overriding) != Py_False || current_pipe() != Py_None) {
+        PyErr_Clear();
+        return nullptr;
+    }
+    PyObject* array = slot(tensor, configuration.tensor.array);
+    if (array == nullptr || !PyArray_CheckExact(array)) return nullptr;
+    auto* found = reinterpret_cast<PyArrayObject*>(array);
+    const int type = PyArray_TYPE(found);
+    if (PyArray_NDIM(found) != 0 || !PyTypeNum_ISINTEGER(type) || type == NPY_UBYTE) return nullptr;
+    PyObject* number = PyArray_GETITEM(found, PyArray_BYTES(found));
+    if (number == nullptr) PyErr_Clear();
+    return number;
+}
+
 class Walk {
 public:
     explicit Walk(PyObject* shape) : shape_(shape), free_(PyTuple_GET_SIZE(shape)) {}
@@ -36,11 +55,18 @@ public:
         PyObject* const* items = several ? &PyTuple_GET_ITEM(index, 0) : &index;
         const Py_ssize_t many = several ? PyTuple_GET_SIZE(index) : 1;
         if (many > MOST_ITEMS) return false;
-        for (Py_ssize_t place = 0; place < many; place++)
-            free_ -= PyLong_CheckExact(items[place]) || PySlice_Check(items[place]);
+        for (Py_ssize_t place = 0; place < many; place++) {
+            PyObject* item = items[place];
+            if (Py_TYPE(item) == plain_seen[0]) {
+                item = whole_number(item);
+                if (item == nullptr || !keep(item)) return false;
+            }
+            read_[place] = item;
+            free_ -= PyLong_CheckExact(item) || PySlice_Check(item);
+        }
         if (free_ < 0) return false;
         for (Py_ssize_t place = 0; place < many; place++)
-            if (!take(items[place])) return false;
+            if (!take(read_[place])) return false;
         return true;
     }
 
@@ -64,6 +90,15 @@ public:
     bool empty() const { return count_ == 0; }
 
 private:
+    // Hold a number that is no item itself.
+    bool keep(PyObject* number) {
+        Ref held(number);
+        if (!numbers_) numbers_.reset(PyList_New(0));
+        if (numbers_ && PyList_Append(numbers_.get(), number) == 0) return true;
+        PyErr_Clear();
+        return false;
+    }
+
     bool take(PyObject* item) {
         if (PyLong_CheckExact(item)) return take_int(item);
         if (PySlice_Check(item)) return take_slice(reinterpret_cast<PySliceObject*>(item));
@@ -119,6 +154,8 @@ private:
     Py_ssize_t free_, dim_ = 0, place_ = 0, count_ = 0;
     bool more_ = false;  // `...` was there
     Step steps_[MOST_ITEMS];
+    PyObject* read_[MOST_ITEMS];  // the items, numbers for tensors
+    Ref numbers_;                 // a list of those
 };
 
 PyObject* view(PyObject* tensor, PyObject* index, bool itself) {

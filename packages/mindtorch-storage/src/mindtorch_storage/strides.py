@@ -237,6 +237,7 @@ def view_strides(shape: Shape, strides: Strides, new_shape: Shape) -> tuple[int,
         return (1,) * len(new_shape)
     if 0 in shape:
         return tuple(strides) if tuple(shape) == tuple(new_shape) else contiguous_strides(new_shape)
+    shape = tuple(shape)  # of a plain tuple an item is had at once
     result = [0] * len(new_shape)
     view_dim = len(new_shape) - 1
     base = strides[-1]

@@ -18,6 +18,10 @@ from ..register import kernel
 
 def _numpy_index(self: Any, indices: Any) -> tuple[Any, ...]:
     """Return torch's indices as a numpy index with masks as positions; IndexError for positions out of range."""
+    mask = indices[0] if len(indices) == 1 else None
+    if mask is not None and mask.dtype == np.bool_ and 0 < mask.ndim and mask.shape == self.shape[: mask.ndim]:
+        found: tuple[Any, ...] = mask.nonzero()
+        return found
     result: list[Any] = []
     inside = True
     for index in indices:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import uint8
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 from mindtorch_storage.tensor_base import TensorBase
@@ -43,15 +44,18 @@ def positions_of(indices: Any) -> list[Any]:
 
 def index(self: Any, indices: Any) -> Any:
     """`self[indices]`: masks become positions first, but for one mask over all dimensions."""
-    masks = [one for one in indices if one is not None and one.dtype.name in ("bool", "uint8")]
+    specs = [None if one is None else one._sig.spec for one in indices]
+    masks = [spec for spec in specs if spec is not None and (spec.dtype is bool_dtype or spec.dtype is uint8)]
     if not masks:
         return aten._index_integer.default(self, indices)
     for one in masks:
-        if one.dtype.name == "uint8":
+        if one.dtype is uint8:
             warn_of_bytes()
-    if len(indices) == 1 and len(masks[0].shape) == len(self.shape):
-        return aten._index_masked.default(self, [aten._to_copy(one, dtype=bool_dtype) for one in masks])
-    check_indices(self._sig.spec, [None if one is None else one._sig.spec for one in indices])
+    spec = self._sig.spec
+    if len(specs) == 1 and masks[0].ndim == spec.ndim:
+        return aten._index_masked.default(self, [aten._to_copy(one, dtype=bool_dtype) for one in indices])
+    if len(specs) > 1 or masks[0].shape != spec.shape[: masks[0].ndim] or masks[0].device != spec.device:
+        check_indices(spec, specs)
     return aten._index_integer.default(self, positions_of(indices))
 
 

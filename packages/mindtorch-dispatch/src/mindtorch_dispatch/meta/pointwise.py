@@ -135,6 +135,8 @@ def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
     That a kernel lacks a dtype, as `lacking` says it, is told after what is wrong with shapes, and not of the meta device.
     """
 
+    unchecked = rule.fn
+
     def with_check(*values: object) -> Outputs:
         refused = None
         try:
@@ -143,7 +145,7 @@ def checked(rule: MetaRule, check_values: Callable[..., None]) -> MetaRule:
             if not str(error).startswith('"'):
                 raise
             refused = error
-        found: Outputs = rule(*values)
+        found: Outputs = unchecked(*values)
         if refused is not None:
             found.refused = refused
         return found

@@ -33,9 +33,10 @@ def limited(rule: MetaRule, kernel: str | Callable[..., str], *without: Iterable
     `kernel` is the name in the message, or a function of the call's values that gives it.
     """
     names = WIDE_UNSIGNED.union(*without)
+    unchecked = rule.fn
 
     def with_check(*values: object) -> Outputs:
-        answer = rule(*values)
+        answer = unchecked(*values)
         compute = answer.cast if isinstance(answer.cast, Dtype) else answer.specs.dtype
         found: Outputs = answer
         if compute.name in names and found.refused is None:

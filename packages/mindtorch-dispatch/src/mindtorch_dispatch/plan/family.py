@@ -188,17 +188,17 @@ class Family:
             specs[index] = values[index]._sig.spec
         for index in self.lists:
             specs[index] = [item._sig.spec if isinstance(item, TensorBase) else item for item in values[index]]
-        answer = self.row.meta(*specs)
-        answer = answer if isinstance(answer, Outputs) else Outputs(answer)
-        results = _listed(answer.specs)
-        if answer.cast != self.answer.cast or answer.refused is not None:
+        answer = self.row.meta.fn(*specs)
+        answer = answer if type(answer) is Outputs else Outputs(answer)
+        if answer.refused is not None or not (answer.cast is self.answer.cast or answer.cast == self.answer.cast):
             return None
         if isinstance(answer.specs, (Spec, View)) is not self.single:
             return None
+        results = [answer.specs] if self.single else answer.specs
         if not self.views and [None if one is None else one.dtype for one in results] != self.dtypes:
             return None
         plan = self.plan.copied()
-        if answer.values is not None or self.answer.values is not None or not self._is_same(values):
+        if answer.values is not None or self.answer.values is not None or (self.fixed and not self._is_same(values)):
             self._fill(plan, values, flat, answer)
         if self.views:
             self._size_views(plan, results)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_storage.deferred import check_dimensions
+from mindtorch_storage.deferred import MOST_DIMENSIONS, check_dimensions
+from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import bfloat16, complex32, complex64, float16, float32
 from mindtorch_storage.spec import Spec
 
@@ -22,6 +23,7 @@ WIDER = {float16: float32, bfloat16: float32, complex32: complex64}
 
 
 _MOST_BYTES = 2**63 - 1
+_CPU = Device("cpu")
 
 
 def _check_addressable(spec: Spec) -> None:
@@ -44,6 +46,8 @@ def _check_addressable(spec: Spec) -> None:
 
 def allocator(spec: Spec, name: str) -> Callable[..., Any]:
     """Return what makes the array of an output of the op `name`; refuses a geometry that no memory or array can have."""
+    if spec.is_contiguous and spec.ndim <= MOST_DIMENSIONS and 0 < spec.nbytes <= _MOST_BYTES and spec.device is _CPU:
+        return np.empty
     if spec.nbytes > _MOST_BYTES:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(spec.shape)}")
     if spec.device.type != "meta":
