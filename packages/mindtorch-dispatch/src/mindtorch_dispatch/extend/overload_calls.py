@@ -42,3 +42,9 @@ def call_of(row: OpRow, overload: Any) -> Callable[..., Any]:
         return call
     made: Callable[..., Any] = native_path.caller(packet, call, False, row)
     return made
+
+
+def call_packet(packet: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the overload of a library's operator that takes the arguments."""
+    record = recording()
+    return wired.call_matching(packet.packet, packet, args, kwargs) if record is None else record(packet, args, kwargs)

@@ -26,7 +26,7 @@ from ..table.out_forms import out_rows, out_schema
 from ..table.tags import Tag, built_in_tags
 from .entries import full_name
 from .key_names import IMPLICIT, key_of, parse_key
-from .overload_calls import call_of, recording
+from .overload_calls import call_of, call_packet
 from .registry import registry
 
 _BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse, DispatchKey.Quantized, DispatchKey.NestedTensor])
@@ -247,8 +247,7 @@ class OpOverloadPacket:
         def __call__(self, *args: object, **kwargs: object) -> Any: ...
 
     def _match(self, *args: object, **kwargs: object) -> Any:
-        record = recording()
-        return wired.call_matching(self.packet, self, args, kwargs) if record is None else record(self, args, kwargs)
+        return call_packet(self, args, kwargs)
 
     def __getattr__(self, overload: str) -> OpOverload:
         if overload in ("packet", "function"):  # while a copy is being made
