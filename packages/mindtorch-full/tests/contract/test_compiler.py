@@ -48,7 +48,7 @@ CALLS = {
         c.disable(f)(3)
         c.allow_in_graph(f) is f
         c.graph_break()
-        c.mark_static_address(t), c.mark_dynamic(t, 0), c.maybe_mark_dynamic(t, 0)
+        c.mark_static_address(t), c.mark_dynamic(t.clone(), 0), c.maybe_mark_dynamic(t.clone(), 0)
         c.eval_frame.OptimizedModule
         c._trace_wrapped_higher_order_op.TransformGetItemToIndex
         c.list_backends()

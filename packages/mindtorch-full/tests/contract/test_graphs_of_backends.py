@@ -384,3 +384,33 @@ def test_an_operator_whose_sizes_need_values_runs_at_once():
 
     compiled = mindtorch.compile(lambda x: places(x * 2) + 1)
     assert compiled(mindtorch.tensor([0.0, 1.0, 2.0])).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("mark", "index"),
+    [
+        ("mark_dynamic", 0),
+        ("mark_dynamic", [0, 1]),
+        ("mark_dynamic", (1,)),
+        ("maybe_mark_dynamic", 0),
+        ("maybe_mark_dynamic", [0, 1]),
+    ],
+)
+def test_a_marked_dimension_needs_no_second_graph(mark, index):
+    def counts(t):
+        seen, made = [], []
+
+        def backend(graph, inputs):
+            seen.append(graph)
+            return graph.forward
+
+        compiled = t.compile(lambda x: x.sin(), backend=backend)
+        x = t.ones(4, 3)
+        getattr(t._dynamo, mark)(x, index)
+        compiled(x)
+        for shape in ((7, 3), (9, 3), (9, 5)):
+            compiled(t.ones(shape))
+            made.append(len(seen))
+        return made
+
+    assert counts(mindtorch) == counts(torch)

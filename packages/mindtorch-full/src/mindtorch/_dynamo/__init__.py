@@ -80,11 +80,18 @@ def graph_break(msg: str = "") -> None:
 
 
 def mark_dynamic(t: Any, index: Any, *args: Any, **kwargs: Any) -> None:
-    """Say that a dimension varies; nothing is specialised to one."""
+    """Say that a dimension, or several, vary: the first graph with the tensor is one for other sizes, too."""
+    _mark(t, "_dynamo_dynamic_indices", index)
 
 
 def maybe_mark_dynamic(t: Any, index: Any) -> None:
-    """Say that a dimension may vary; nothing is specialised to one."""
+    """Say that a dimension, or several, may vary: the same as `mark_dynamic`, where no graph refuses it."""
+    _mark(t, "_dynamo_weak_dynamic_indices", index)
+
+
+def _mark(t: Any, name: str, index: Any) -> None:
+    marked = {index} if isinstance(index, int) else set(index)
+    setattr(t, name, getattr(t, name, set()) | marked)
 
 
 def mark_static(t: Any, index: Any = None) -> None:

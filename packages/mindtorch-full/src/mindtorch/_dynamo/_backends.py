@@ -95,7 +95,7 @@ class Compiled:
             return {at for at, one in enumerate(form.numbers) if _may_vary(one)}
         if self.dynamic is False or not config.automatic_dynamic_shapes:
             return set()
-        found: set[int] = set()
+        found = {at for at in form.marked if _may_vary(form.numbers[at])}
         for one in entries:
             if one.form.tokens == form.tokens:
                 pairs = enumerate(zip(one.form.numbers, form.numbers, strict=True))

@@ -75,6 +75,8 @@ class Form:
         self.tokens: list[Any] = []
         self.numbers: list[Any] = []
         self.places: dict[tuple[int, ...], int] = {}
+        self.marked: set[int] = set()
+        """The numbers that the program said vary."""
 
     def add(self, value: Any, path: tuple[int, ...] | None = None) -> None:
         """Append a value. Numbers of calls are found again by their `path`; those of geometries have none."""

@@ -21,6 +21,7 @@ class Segment:
         self.frames: list[traceback.FrameSummary] = []
         self.names: list[str] = []
         self.inputs: list[tuple[Any, Any]] = []
+        self.marks: list[set[int]] = []
         self.outputs: list[Ref] = []
         self._grad = mode.grad
         self._casts = [mode.autocast]
@@ -35,6 +36,8 @@ class Segment:
             unique = f"{name}_{number}"
         self.names.append(unique)
         self.inputs.append((type(tensor), shadow))
+        marks: set[int] = getattr(tensor, "_dynamo_dynamic_indices", set())
+        self.marks.append(marks | getattr(tensor, "_dynamo_weak_dynamic_indices", set()))
 
     def add(self, call: Recorded, frame: Any) -> int:
         """Add a call that the program makes in `frame`, and return its place."""
@@ -71,8 +74,9 @@ class Segment:
         """Return what tells this recording from others."""
         made = Form()
         made.fix(self.mode.grad, self.mode.inference, self.mode.autocast, len(self.inputs))
-        for kind, fake in self.inputs:
+        for (kind, fake), marks in zip(self.inputs, self.marks, strict=True):
             made.fix(kind, fake.dtype, fake.device, fake.requires_grad, fake.dim(), fake.is_contiguous())
+            made.marked |= {len(made.numbers) + dim % fake.dim() for dim in marks}
             made.add(tuple(fake.shape))
             made.add(() if fake.is_contiguous() else tuple(fake.stride()))
         for index, one in enumerate(self.calls):
