@@ -20,6 +20,16 @@ def test_a_name_without_a_thing_says_so(module, name):
         found(mt.nn.Linear(2, 2))
 
 
+def test_every_name_of_the_package_can_be_asked_for():
+    package = mt.distributed
+    assert [name for name in dir(package) if not hasattr(package, name)] == []
+    assert not hasattr(package, "_symmetric_memory")
+    with package.config.patch(use_torchcomms=True):
+        assert package.config.use_torchcomms
+    assert not package.config.use_torchcomms
+    assert not package.config.compile_on_one_rank
+
+
 def test_checkpoint_wrapper_is_transparent():
     wrapper = importlib.import_module("mindtorch.distributed.algorithms._checkpoint.checkpoint_wrapper")
     model = mt.nn.Sequential(mt.nn.Linear(3, 3), mt.nn.Tanh(), mt.nn.Linear(3, 1))

@@ -87,6 +87,7 @@ def texts():
         said(lambda: pipelining.PipelineStage(nn.Linear(2, 2), size, size, device)),
         said(lambda: pipelining.PipelineStage(nn.Linear(2, 2), 0, 1, device)),
         said(lambda: pipelining.Schedule1F1B(stage, 1, loss_fn=loss_fn)),
+        said(lambda: pipelining.Schedule1F1B(stage, 4, nothing=3)),
         no_grad,
         len(microbatch.split_args_kwargs_into_chunks((torch.ones(1),), None, 2)[0]),
         said(lambda: run.step(torch.ones(1, 2), target=None)),

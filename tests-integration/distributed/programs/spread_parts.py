@@ -31,6 +31,17 @@ CASES = {
     "shards to terms": lambda: spread.zeros(4, device_mesh=mesh, placements=[spread.Shard(0)]).redistribute(
         mesh, [spread.Partial()]
     ),
+    "terms of ones": lambda: spread.ones(2, device_mesh=mesh, placements=[spread.Partial()]).full_tensor().tolist(),
+    "filled": lambda: [
+        spread.full(size=(5, 2), fill_value=3, device_mesh=mesh, placements=[spread.Shard(0)]).full_tensor().tolist(),
+        spread.full(3, 2.5, device_mesh=mesh).full_tensor().tolist(),
+        spread.zeros(device_mesh=mesh).full_tensor().tolist(),
+        spread.ones([2, 1], device_mesh=mesh, dtype=torch.int8).full_tensor().tolist(),
+    ],
+    "other layout": lambda: spread.zeros(2, layout=torch.sparse_coo, device_mesh=mesh),
+    "too many placements": lambda: spread.zeros(2, device_mesh=mesh, placements=[spread.Shard(0)] * 2),
+    "unknown argument": lambda: spread.zeros(2, device="cpu", device_mesh=mesh),
+    "a mesh of nothing": lambda: meshes.DeviceMesh("cpu"),
     "no such dimension": lambda: spread.DTensor.from_local(torch.ones(2, 3), mesh, [spread.Shard(5)]),
     "of other sizes": of_other_sizes,
 }
@@ -38,7 +49,7 @@ said = {}
 for name, case in CASES.items():
     try:
         said[name] = case()
-    except (RuntimeError, ValueError, AssertionError) as error:
+    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
         said[name] = [type(error).__name__, str(error)]
 waiting = terms()
 if rank == 0:  # nobody else asks for it: a number is read without the others

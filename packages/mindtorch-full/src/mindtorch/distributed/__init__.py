@@ -63,7 +63,7 @@ def is_available() -> bool:
 
 _lazy = _submodules(
     __name__,
-    "_composable _functional_collectives _local_tensor _shard _state_dict_utils _symmetric_memory _tensor _tools "
+    "_composable _functional_collectives _local_tensor _shard _state_dict_utils _tensor _tools "
     "algorithms autograd c10d_logger checkpoint collective_utils device_mesh elastic fsdp launch launcher "
     "logging_handlers nn optim pipelining remote_device rpc run tensor utils argparse_util config",
     "torch.distributed",

@@ -39,12 +39,17 @@ class DeviceMesh:
     def __init__(
         self,
         device_type: str,
-        mesh: Any,
+        mesh: Any = None,
         *,
         mesh_dim_names: tuple[str, ...] | None = None,
+        backend_override: Any = None,
         _groups: list[Any] | None = None,
         _root: DeviceMesh | None = None,
     ) -> None:
+        if mesh is None:
+            raise TypeError("The mesh argument is required except for PRIVATE USAGE ONLY!")
+        if backend_override is not None:
+            raise NotImplementedError("DeviceMesh: backend_override is not offered")
         given = mesh if isinstance(mesh, torch.Tensor) else torch.tensor(mesh, dtype=torch.int32)
         if given.device.type != "cpu":
             raise ValueError(f"`mesh` must be a CPU tensor, got {given}")

@@ -172,8 +172,19 @@ class Schedule1F1B(PipelineScheduleSingle):
     schedule.step(x)
     """
 
-    def __init__(self, stage: PipelineStage, n_microbatches: int, *args: Any, **kwargs: Any) -> None:
-        super().__init__(stage, n_microbatches, *args, **kwargs)
+    def __init__(
+        self,
+        stage: PipelineStage,
+        n_microbatches: int,
+        loss_fn: Callable[..., Tensor] | None = None,
+        args_chunk_spec: tuple[TensorChunkSpec, ...] | None = None,
+        kwargs_chunk_spec: dict[str, TensorChunkSpec] | None = None,
+        output_merge_spec: dict[str, Any] | tuple[Any] | None = None,
+        scale_grads: bool = True,
+    ) -> None:
+        super().__init__(
+            stage, n_microbatches, loss_fn, args_chunk_spec, kwargs_chunk_spec, output_merge_spec, scale_grads
+        )
         if n_microbatches < self._num_stages:
             raise ValueError(
                 f"Number of microbatches ({n_microbatches}) must be greater than "

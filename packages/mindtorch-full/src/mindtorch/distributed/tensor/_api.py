@@ -11,7 +11,14 @@ from mindtorch.autograd import Function
 from mindtorch.distributed.device_mesh import _mesh_resources
 from mindtorch.distributed.tensor._dispatch import dispatch
 from mindtorch.distributed.tensor._dtensor_spec import DTensorSpec
-from mindtorch.distributed.tensor._layout import Layout, chunk, cutting_order, normalize, redistribute_local
+from mindtorch.distributed.tensor._layout import (
+    Layout,
+    chunk,
+    cutting_order,
+    local_shape_and_offset,
+    normalize,
+    redistribute_local,
+)
 from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _StridedShard
 from mindtorch.tensor.tensor import Tensor
 
@@ -311,20 +318,64 @@ def distribute_module(
     return module
 
 
-def _factory(name: str) -> Callable[..., DTensor]:
-    make = getattr(torch, name)
+def _spread(make: Callable[..., Any], size: Any, kwargs: dict[str, Any]) -> DTensor:
+    """Make a tensor of a size that is spread over a mesh: every process makes its part, but for random numbers."""
+    if len(size) == 1 and isinstance(size[0], Sequence) and not isinstance(size[0], str):
+        size = size[0]
+    size = torch.Size(size)
+    mesh = kwargs.pop("device_mesh") or _mesh_resources.get_current_mesh()
+    placements = kwargs.pop("placements") or (Replicate(),) * mesh.ndim
+    if len(placements) != mesh.ndim:
+        raise AssertionError("mesh dimension does not match the length of placements")
+    if kwargs["layout"] != torch.strided:
+        raise AssertionError("layout value not supported!")
+    kwargs["device"] = mesh.device_type
+    if make in (torch.rand, torch.randn):  # the numbers are those of one process
+        numbers: DTensor = distribute_tensor(make(size, **kwargs), mesh, placements)
+        return numbers
+    chosen = normalize(placements, mesh, len(size))
+    local = make(local_shape_and_offset(size, mesh, chosen)[0], **kwargs)
+    whole = torch.empty(size, dtype=local.dtype, device="meta")
+    layout = Layout(mesh, chosen, tuple(size), tuple(whole.stride()), local.dtype)
+    return DTensor(local.detach(), layout, requires_grad=kwargs["requires_grad"])
 
-    def factory(*size: Any, device_mesh: Any = None, placements: Any = None, **kwargs: Any) -> DTensor:
-        mesh = device_mesh or _mesh_resources.get_current_mesh()
-        requires_grad = kwargs.pop("requires_grad", False)
-        whole = make(*size, **kwargs)
-        return distribute_tensor(whole.requires_grad_(requires_grad), mesh, placements)
 
-    factory.__name__ = factory.__qualname__ = name
+def _factory(make: Callable[..., Any]) -> Callable[..., DTensor]:
+    def factory(
+        *size: Any,
+        dtype: Any = None,
+        layout: Any = torch.strided,
+        requires_grad: bool = False,
+        device_mesh: Any = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> DTensor:
+        kwargs = {"dtype": dtype, "layout": layout, "requires_grad": requires_grad}
+        return _spread(make, size, {**kwargs, "device_mesh": device_mesh, "placements": placements})
+
+    factory.__name__ = factory.__qualname__ = make.__name__
     factory.__doc__ = (
-        f"Return what `torch.{name}` does, spread over a mesh (copies, unless `placements` says otherwise)."
+        f"Return what `torch.{make.__name__}` does, spread over a mesh (copies, unless `placements` says otherwise)."
     )
     return factory
 
 
-empty, full, ones, rand, randn, zeros = map(_factory, ("empty", "full", "ones", "rand", "randn", "zeros"))
+empty, ones, rand, randn, zeros = map(_factory, (torch.empty, torch.ones, torch.rand, torch.randn, torch.zeros))
+
+
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = torch.strided,
+    requires_grad: bool = False,
+    device_mesh: Any = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
+    """Return what `torch.full` does, spread over a mesh (copies, unless `placements` says otherwise)."""
+    kwargs = {"dtype": dtype, "layout": layout, "requires_grad": requires_grad}
+
+    def filled(shape: Sequence[int], **given: Any) -> Any:
+        return torch.full(shape, fill_value, **given)
+
+    return _spread(filled, (size,), {**kwargs, "device_mesh": device_mesh, "placements": placements})
