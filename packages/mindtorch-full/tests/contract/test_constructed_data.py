@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mindtorch as mt
+from mindtorch_dispatch.arguments import ArgumentParser
 
 from .outcomes import assert_same
 
@@ -31,6 +32,12 @@ CASES: list[Callable[[Any], Any]] = [
     lambda m: m.tensor(decimal.Decimal("1.5"), dtype=m.float32),
     lambda m: m.tensor(m.float32),
     lambda m: m.from_numpy(np.rec.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f4")])),
+    lambda m: m.tensor([1.5, 2, -(2**24) - 1, 2**63, 1e300]),
+    lambda m: m.tensor([[1.5, 2], (3, 2**53 + 1)], dtype=m.float64),
+    lambda m: m.tensor([1, 10**400], dtype=m.float32),
+    lambda m: m.tensor([1, 2.5, True]),
+    lambda m: m.tensor([2**64, 1j], dtype=m.bool),
+    lambda m: m.tensor([1.5, "a"], dtype=m.bool),
     lambda m: m.tensor(np.asfortranarray(np.arange(6.0).reshape(2, 3))).stride(),
     lambda m: m.tensor(np.asfortranarray(np.arange(6.0).reshape(2, 3)), dtype=m.int32),
     lambda m: m.tensor(np.arange(12.0).reshape(3, 4)[:, 1::2]).stride(),
@@ -82,6 +89,25 @@ def test_integers_that_a_dtype_cannot_hold_are_refused(dtype: str) -> None:
 def test_the_division_of_python_2() -> None:
     for name in ("__div__", "__rdiv__"):
         assert_same(lambda name=name: getattr(mt.ones(2), name)(2), lambda name=name: getattr(torch.ones(2), name)(2))
+
+
+def test_options_that_were_given_before_are_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    makers: list[Callable[[Any], Any]] = [
+        lambda m: m.tensor([1, 2], dtype=m.float64),
+        lambda m: m.tensor([1.0], requires_grad=True),
+        lambda m: m.tensor([1.0], requires_grad=False),
+        lambda m: m.tensor([1.0], requires_grad=1),
+        lambda m: m.tensor([1.0], requires_grad=0),
+        lambda m: m.tensor([1.0], dtype=None),
+        lambda m: m.tensor([1.0], device=None, dtype=m.float16),
+        lambda m: m.tensor([1.0], dtype=True),
+        lambda m: m.tensor([1.0], nonsense=True),
+    ]
+    for make in [*makers, *makers]:
+        assert_same(lambda make=make: make(mt), lambda make=make: make(torch))
+    monkeypatch.setattr(ArgumentParser, "parse", lambda *_: pytest.fail("parsed again"))
+    assert mt.tensor([1, 2], dtype=mt.float64).tolist() == [1.0, 2.0]
+    assert mt.tensor([1.0], requires_grad=True).requires_grad
 
 
 @pytest.mark.parametrize("case", CASES)

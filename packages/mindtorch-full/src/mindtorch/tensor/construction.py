@@ -266,35 +266,29 @@ def new_tensor(self: Any, data: Any, dtype: Any, device: Any, requires_grad: boo
 _CPU = Device("cpu")
 
 
-def _kind_of_numbers(data: Any) -> Any:
-    """Return the type of a number, or the one type of those in a sequence or in one of sequences of one length; None for
-    all else."""
+def _kinds_of_numbers(data: Any) -> set[Any]:
+    """Return the types of a number, or of those in a sequence or in one of sequences of one length."""
     if type(data) not in _SEQUENCES:
-        return type(data)
+        return {type(data)}
     kinds = set(map(type, data))
     if kinds <= _SEQUENCES and len(set(map(len, data))) == 1:
         kinds = set()
         for row in data:
             kinds.update(map(type, row))
-    return kinds.pop() if len(kinds) == 1 else None
+    return kinds
 
 
 _SEQUENCES = frozenset((list, tuple))
 
 
 def _natural_array(data: Any, dtype: Any) -> Any:
-    """Return ints, bools or floats as an array of what torch infers for them, None for all else: other data, and a
-    `dtype` that is another one."""
-    kind = _kind_of_numbers(data)
-    if kind is int:
-        natural = dtypes.int64
-    elif kind is bool:
-        natural = dtypes.bool
-    else:
-        natural = get_default_dtype()
-        if kind is not float or natural.itemsize < 4:
-            return None
-    if dtype is not None and dtype is not natural:
+    """Return ints, bools or floats as an array of what torch infers for them, ints and floats also as one of the floats
+    that `dtype` names; None for all else."""
+    kinds = _kinds_of_numbers(data)
+    floats = bool(kinds) and kinds <= {int, float}
+    natural = get_default_dtype() if float in kinds else dtypes.bool if kinds == {bool} else dtypes.int64
+    natural = dtype if floats and dtype in (dtypes.float32, dtypes.float64) else natural
+    if not (floats or kinds == {bool}) or dtype not in (None, natural) or natural.name in ("float16", "bfloat16"):
         return None
     token = enter(SILENT)
     try:

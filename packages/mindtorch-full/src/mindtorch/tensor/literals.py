@@ -52,9 +52,9 @@ def typed_array(data: Any, dtype: Any) -> Any:
     _refuse_text(data)
     if dtype is dtypes.bool:
         array = np.asarray(data)
-        if array.dtype.kind == "O":
+        if array.dtype.kind in "OU":
             for leaf in leaves(data):
-                if not isinstance(leaf, (int, float)):
+                if not isinstance(leaf, (int, float, complex)):
                     operator.index(leaf)
         return array.astype(np.bool_)
     return _integral_array(data, dtype)

@@ -10,8 +10,12 @@ from mindtorch_dispatch.arguments import ArgumentParser
 from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.schema import parse_schema
 from mindtorch_dispatch.state import state
+from mindtorch_storage.dtype import dtype as Dtype
 
 R = TypeVar("R")
+
+_PLAIN = frozenset((Dtype, bool, type(None)))
+"""Types of options that mean the same in every call."""
 
 
 def parsed_by(
@@ -27,7 +31,7 @@ def parsed_by(
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
         parsers: list[ArgumentParser] = []
-        defaults: list[tuple[Any, ...]] = []
+        options: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # what the names given after a lone value come to
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -35,14 +39,16 @@ def parsed_by(
                 handled, result = overrides.handle(call, args, kwargs)
                 if handled:
                     return result
-            alone = takes_any and len(args) == 1 and not kwargs
-            if alone and defaults:
-                return function(args[0], *defaults[0])
+            plain = takes_any and len(args) == 1 and _PLAIN.issuperset(map(type, kwargs.values()))
+            given = tuple(kwargs.items()) if plain else None
+            known = None if given is None else options.get(given)
+            if known is not None:
+                return function(args[0], *known)
             if not parsers:
                 parsers.append(ArgumentParser(name, [parse_schema(f"{signature} -> ()")], is_method=method))
             values = parsers[0].parse(args, kwargs).values
-            if alone:
-                defaults.append(tuple(values[1:]))
+            if given is not None:
+                options[given] = tuple(values[1:])
             return function(*values)
 
         del call.__wrapped__  # type: ignore[attr-defined]  # upstream's has no signature to inspect
