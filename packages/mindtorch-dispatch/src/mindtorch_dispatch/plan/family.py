@@ -284,6 +284,8 @@ def _made_of_integers(bound: Bound) -> list[tuple[int, Any, int]] | None:
         part: Any = slice(first, first + len(value)) if place is ... else place
         given = bound.flat[part]
         count = len(value) if type(given) is int else 0
+        if not count and not isinstance(given, (tuple, list)):
+            return None  # numpy's integers, members of enumerations
         if value != ((given,) * count if count else tuple(given)) or any(type(item) is not int for item in value):
             return None
         found.append((index, part, count))

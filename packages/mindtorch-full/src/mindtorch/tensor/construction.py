@@ -85,8 +85,8 @@ def _legacy(args: tuple[Any, ...], device: Any, dtype: Any = None) -> Any:
         return aten.alias(first)
     if len(args) == 1 and isinstance(first, (UntypedStorage, TypedStorage)):
         return of_storage(first, dtype, device, LEGACY_ARGUMENT)
-    if all(isinstance(arg, int) for arg in args):
-        return aten.empty(list(args), dtype=dtype, device=device)
+    if all(isinstance(arg, (int, np.integer)) and not isinstance(arg, bool) for arg in args):
+        return aten.empty(list(map(int, args)), dtype=dtype, device=device)
     if len(args) == 1 and isinstance(first, tuple) and type(first).__name__ == "Size":
         return aten.empty(list(first), dtype=dtype, device=device)
     if isinstance(first, str):
@@ -206,7 +206,8 @@ def _is_foreign_sequence(value: Any) -> bool:
     """Whether torch reads `value` like a list though it is none, as ranges and byte arrays are."""
     if isinstance(value, (TensorBase, np.ndarray, np.generic, str, bytes, Mapping)):
         return False
-    return hasattr(type(value), "__getitem__") and hasattr(type(value), "__len__")
+    kinds = type(value).__mro__  # a class of an enumeration has both, its members have not
+    return all(any(name in vars(kind) for kind in kinds) for name in ("__getitem__", "__len__"))
 
 
 def _plain_sequences(data: Any) -> Any:
