@@ -1,4 +1,5 @@
 // Joining, repeating, reordering, padding and triangles: copies between parts of regions.
+#include "kernels/integer.h"
 #include "kernels/region.h"
 
 #include <string.h>
@@ -27,14 +28,6 @@ struct Numbers {
         return true;
     }
 };
-
-bool integer(PyObject* given, npy_intp& value) {
-    if (!PyLong_CheckExact(given)) return false;
-    value = PyLong_AsSsize_t(given);
-    if (value != -1 || !PyErr_Occurred()) return true;
-    PyErr_Clear();
-    return false;
-}
 
 // An output and one operand of its type that share no memory.
 struct Both {
@@ -69,7 +62,7 @@ bool fits(PyArrayObject* out, PyArrayObject* part, int dim) {
 int cat(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     PyArrayObject* out = plain_array(given, true);
     npy_intp number;
-    if (count != 2 || out == nullptr || !integer(values[1], number) ||
+    if (count != 2 || out == nullptr || !index_of(values[1], number) ||
         (!PyList_CheckExact(values[0]) && !PyTuple_CheckExact(values[0])))
         return 0;
     const int size = size_class(out), dim = dimension(out, number);
@@ -189,7 +182,7 @@ template <bool upper>
 int triangle(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     npy_intp diagonal;
     PyArrayObject *out = plain_array(given, true), *from = count == 2 ? plain_array(values[0]) : nullptr;
-    if (out == nullptr || from == nullptr || !integer(values[1], diagonal) || PyArray_TYPE(out) != PyArray_TYPE(from))
+    if (out == nullptr || from == nullptr || !index_of(values[1], diagonal) || PyArray_TYPE(out) != PyArray_TYPE(from))
         return 0;
     const int ndim = PyArray_NDIM(out), size = size_class(out);
     if (size < 0 || ndim < 2 || PyArray_NDIM(from) != ndim || !PyArray_IS_C_CONTIGUOUS(out) ||
@@ -219,7 +212,7 @@ int embed(const Both& both, Region& region) {
 // Values are (grad, sizes, dim, index).
 int select_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     npy_intp number, index;
-    if (count != 4 || !integer(values[2], number) || !integer(values[3], index)) return 0;
+    if (count != 4 || !index_of(values[2], number) || !index_of(values[3], index)) return 0;
     const Both both(given, values[0]);
     const int dim = both ? dimension(both.out, number) : -1;
     if (dim < 0 || PyArray_NDIM(both.from) != PyArray_NDIM(both.out) - 1) return 0;
@@ -240,8 +233,8 @@ int select_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) 
 // Values are (grad, sizes, dim, start, end, step).
 int slice_backward(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     npy_intp number, start, end, step;
-    if (count != 6 || !integer(values[2], number) || !integer(values[3], start) || !integer(values[4], end) ||
-        !integer(values[5], step) || step < 1)
+    if (count != 6 || !index_of(values[2], number) || !index_of(values[3], start) || !index_of(values[4], end) ||
+        !index_of(values[5], step) || step < 1)
         return 0;
     const Both both(given, values[0]);
     const int dim = both ? dimension(both.out, number) : -1;

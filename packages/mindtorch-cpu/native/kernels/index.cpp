@@ -3,6 +3,7 @@
 
 #include "parallel.h"
 #include "kernels/index_sum.h"
+#include "kernels/integer.h"
 #include "kernels/region.h"
 
 #include <memory>
@@ -122,19 +123,11 @@ int pick(PyArrayObject* out, const Frame& frame, const Offsets& offsets) {
     return 1;
 }
 
-bool small_integer(PyObject* given, npy_intp& value) {
-    if (!PyLong_CheckExact(given)) return false;
-    value = PyLong_AsSsize_t(given);
-    if (value != -1 || !PyErr_Occurred()) return true;
-    PyErr_Clear();
-    return false;
-}
-
 // One vector of positions along `dim`, none of them below zero.
 bool along(PyArrayObject* array, PyObject* dim, PyObject* index, Frame& frame, Offsets& offsets) {
     npy_intp number;
     PyArrayObject* positions = positions_array(index);
-    if (positions == nullptr || PyArray_NDIM(array) == 0 || PyArray_NDIM(positions) > 1 || !small_integer(dim, number))
+    if (positions == nullptr || PyArray_NDIM(array) == 0 || PyArray_NDIM(positions) > 1 || !index_of(dim, number))
         return false;
     if (number < 0) number += PyArray_NDIM(array);
     if (number < 0 || number >= PyArray_NDIM(array)) return false;

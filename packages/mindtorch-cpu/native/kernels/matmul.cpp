@@ -1,6 +1,7 @@
 // Products of matrices, vectors and batches of float32, float64 or bfloat16, at any strides; everything else is
 // numpy's.
 #include "gemm/bfloat16.h"
+#include "kernels/integer.h"
 #include "kernels/linear_dynamic.h"
 #include "kernels/operand.h"
 
@@ -99,18 +100,6 @@ bool same_places(PyObject* out, PyObject* value) {
     return true;
 }
 
-bool number(PyObject* value, double& result) {
-    if (PyFloat_CheckExact(value)) {
-        result = PyFloat_AS_DOUBLE(value);
-        return true;
-    }
-    if (!PyLong_CheckExact(value)) return false;
-    result = PyLong_AsDouble(value);
-    if (result != -1.0 || !PyErr_Occurred()) return true;
-    PyErr_Clear();
-    return false;
-}
-
 // A number that the elements do not hold is an error, which numpy's kernel raises.
 bool fits(double number, int type) { return type == NPY_DOUBLE || isinf(number) || !(fabs(number) > FLT_MAX); }
 
@@ -187,8 +176,8 @@ int mm(PyObject* out, PyObject* const* values, Py_ssize_t count) {
 // Values are (addend, left, right, beta, alpha); the addend is not looked at for beta 0.
 int addmm(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     Operands operands;
-    if (count != 5 || !PyArray_CheckExact(out) || !number(values[3], operands.beta) ||
-        !number(values[4], operands.alpha))
+    if (count != 5 || !PyArray_CheckExact(out) || !double_of(values[3], operands.beta) ||
+        !double_of(values[4], operands.alpha))
         return 0;
     auto* array = reinterpret_cast<PyArrayObject*>(out);
     if (!fits(operands.beta, PyArray_TYPE(array)) || !fits(operands.alpha, PyArray_TYPE(array))) return 0;

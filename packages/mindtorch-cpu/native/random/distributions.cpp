@@ -2,6 +2,7 @@
 #include "random/distributions.h"
 
 #include "random/generator.h"
+#include "kernels/integer.h"
 #include "kernels/operand.h"
 
 #include <float.h>
@@ -55,19 +56,6 @@ int element_of(PyArrayObject* array) {
 }
 
 size_t size_of(PyArrayObject* array) { return static_cast<size_t>(PyArray_SIZE(array)); }
-
-// A Python number as a double; false where it is none.
-bool number(PyObject* value, double& to) {
-    if (PyFloat_CheckExact(value)) {
-        to = PyFloat_AS_DOUBLE(value);
-        return true;
-    }
-    if (!PyLong_CheckExact(value)) return false;
-    to = PyLong_AsDouble(value);
-    if (to != -1.0 || !PyErr_Occurred()) return true;
-    PyErr_Clear();
-    return false;
-}
 
 int fill_uniform(PyObject* given, PyObject* generator, double low, double high) {
     PyArrayObject* out = target(given);
@@ -164,21 +152,21 @@ int fill_normal(PyObject* given, PyObject* generator, double mean, double std) {
 // Values are (self, from, to, generator).
 int uniform_(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double low, high;
-    if (count != 4 || !number(values[1], low) || !number(values[2], high)) return 0;
+    if (count != 4 || !double_of(values[1], low) || !double_of(values[2], high)) return 0;
     return fill_uniform(out, values[3], low, high);
 }
 
 // Values are (self, mean, std, generator).
 int normal_(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double mean, std;
-    if (count != 4 || !number(values[1], mean) || !number(values[2], std)) return 0;
+    if (count != 4 || !double_of(values[1], mean) || !double_of(values[2], std)) return 0;
     return fill_normal(out, values[3], mean, std);
 }
 
 // Values are (mean, std, size, generator, options).
 int normal_sized(PyObject* out, PyObject* const* values, Py_ssize_t count) {
     double mean, std;
-    if (count < 4 || !number(values[0], mean) || !number(values[1], std)) return 0;
+    if (count < 4 || !double_of(values[0], mean) || !double_of(values[1], std)) return 0;
     return fill_normal(out, values[3], mean, std);
 }
 
@@ -198,7 +186,7 @@ int bernoulli(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     PyArrayObject* out = target(given);
     const int element = out == nullptr ? -1 : element_of(out);
     double probability;
-    if (count != 3 || element < 0 || !number(values[1], probability) || !(probability >= 0 && probability <= 1))
+    if (count != 3 || element < 0 || !double_of(values[1], probability) || !(probability >= 0 && probability <= 1))
         return 0;
     Draw source(values[2]);
     if (source.taken != 1) return source.taken;
@@ -290,7 +278,7 @@ int exponential_(PyObject* given, PyObject* const* values, Py_ssize_t count) {
     PyArrayObject* out = target(given);
     const int element = out == nullptr ? -1 : element_of(out);
     double rate;
-    if (count != 3 || (element != FLOAT_ELEMENT && element != DOUBLE_ELEMENT) || !number(values[1], rate) ||
+    if (count != 3 || (element != FLOAT_ELEMENT && element != DOUBLE_ELEMENT) || !double_of(values[1], rate) ||
         rate == 0.0)
         return 0;
     Draw source(values[2]);

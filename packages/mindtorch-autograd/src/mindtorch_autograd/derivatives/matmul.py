@@ -10,6 +10,7 @@ from mindtorch_dispatch.typing import Tensor
 from mindtorch_storage.spec import Spec
 
 from ..derivative import derivative, joint
+from .matrices import adjoint
 from .numbers import conj, scaled
 
 
@@ -29,10 +30,6 @@ def mm_second(grad: Tensor, first: Tensor, second: Spec, alpha: float = 1) -> An
     if _column_major(second):
         return scaled(aten.t(aten.mm(aten.t(grad), conj(first))), alpha)
     return scaled(aten.mm(aten.t(conj(first)), grad), alpha)
-
-
-def _adjoint(matrix: Tensor) -> Any:
-    return aten.transpose(conj(matrix), -2, -1)
 
 
 def _spread(grad: Tensor, count: int) -> Any:
@@ -66,8 +63,8 @@ derivative(
 )
 derivative(
     "bmm",
-    self=lambda grad, mat2: aten.bmm(grad, _adjoint(mat2)),
-    mat2=lambda grad, self: aten.bmm(_adjoint(self), grad),
+    self=lambda grad, mat2: aten.bmm(grad, adjoint(mat2)),
+    mat2=lambda grad, self: aten.bmm(adjoint(self), grad),
 )
 derivative(
     "mv",
@@ -89,14 +86,14 @@ derivative(
 derivative(
     "baddbmm",
     self=lambda grad, beta: scaled(grad, beta),
-    batch1=lambda grad, batch2, alpha: scaled(aten.bmm(grad, _adjoint(batch2)), alpha),
-    batch2=lambda grad, batch1, alpha: scaled(aten.bmm(_adjoint(batch1), grad), alpha),
+    batch1=lambda grad, batch2, alpha: scaled(aten.bmm(grad, adjoint(batch2)), alpha),
+    batch2=lambda grad, batch1, alpha: scaled(aten.bmm(adjoint(batch1), grad), alpha),
 )
 derivative(
     "addbmm",
     self=lambda grad, beta: scaled(grad, beta),
-    batch1=lambda grad, batch2, alpha: scaled(aten.bmm(_spread(grad, batch2.shape[0]), _adjoint(batch2)), alpha),
-    batch2=lambda grad, batch1, alpha: scaled(aten.bmm(_adjoint(batch1), _spread(grad, batch1.shape[0])), alpha),
+    batch1=lambda grad, batch2, alpha: scaled(aten.bmm(_spread(grad, batch2.shape[0]), adjoint(batch2)), alpha),
+    batch2=lambda grad, batch1, alpha: scaled(aten.bmm(adjoint(batch1), _spread(grad, batch1.shape[0])), alpha),
 )
 derivative(
     "addmv",
