@@ -67,6 +67,13 @@ class Block:
             ("requested_bytes", self.requested),
         ]
 
+    def insert_after(self, block: Block) -> None:
+        """Stand behind another block of the segment from now on."""
+        self.prev, self.next = block, block.next
+        if self.next is not None:
+            self.next.prev = self
+        block.next = self
+
     @property
     def first(self) -> Block:
         """The segment's first block."""

@@ -154,10 +154,8 @@ class NpuAllocator(Reclaiming):
         if fits:
             rest = Block(block.address + size, remaining, block.stream, block.pool)
             rest.segment = block.segment
-            rest.prev, rest.next = block, block.next
-            if rest.next is not None:
-                rest.next.prev = rest
-            block.next, block.size = rest, size
+            rest.insert_after(block)
+            block.size = size
             block.pool.insert(rest)
             if not counted:
                 pass  # the split blocks of a range are not counted: it is one segment however much is mapped

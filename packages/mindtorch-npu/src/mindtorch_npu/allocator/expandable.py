@@ -121,17 +121,11 @@ class ExpandableSegment:
         rest = block.address + block.size - end
         hole = self._hole(begin, end - begin)
         block.size = begin - block.address
-        hole.prev, hole.next = block, block.next
-        if block.next is not None:
-            block.next.prev = hole
-        block.next = hole
+        hole.insert_after(block)
         if rest:
             back = Block(end, rest, self.stream, self.pool)
             back.segment = self
-            back.prev, back.next = hole, hole.next
-            if hole.next is not None:
-                hole.next.prev = back
-            hole.next = back
+            back.insert_after(hole)
             self.pool.insert(back)
         if block.size:
             self.pool.insert(block)

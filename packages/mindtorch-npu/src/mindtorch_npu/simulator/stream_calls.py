@@ -140,17 +140,10 @@ def _reset(machine: Machine, event: int, stream: int) -> None:
 
 
 def _elapsed(machine: Machine, start: int, end: int) -> float:
-    marks = []
-    for event in (machine.event(start), machine.event(end)):
-        _not_recorded_event(event, "the time")
-        if event.mark is None:
-            raise DeviceFault(INTERNAL, "EE1001: the event has not been recorded")
-        if not event.flags & TIME_LINE or not event.complete:
-            raise DeviceFault(TIMESTAMP_INVALID, "EE1001: the event has no time, or has not been reached")
-        marks.append(event.mark)
-    if marks[1].time_us < marks[0].time_us:
+    first, last = _timestamp(machine, start), _timestamp(machine, end)
+    if last < first:
         raise DeviceFault(TIMESTAMP_REVERSED, "EE1001: the end lies before the start")
-    return (marks[1].time_us - marks[0].time_us) / 1000
+    return (last - first) / 1000
 
 
 def _timestamp(machine: Machine, handle: int) -> int:
