@@ -34,12 +34,8 @@ def warnings_shown() -> _Shown:
     return _shown
 
 
-def _name(row: OpRow) -> str:
-    return row.name if "::" in row.name else row.aten_name
-
-
 def _warn(row: OpRow) -> None:
-    name = _name(row)
+    name = row.aten_name
     if name in _shown.ops and not _shown.always:
         return
     _shown.ops.add(name)
@@ -72,18 +68,18 @@ def looped(row: OpRow, batch: Batch, values: Sequence[Any], dims: Sequence[Any])
     """
     give_up()
     if not _shown.allowed:
-        raise RuntimeError(f"{_name(row)} hit the vmap fallback which is currently disabled")
+        raise RuntimeError(f"{row.aten_name} hit the vmap fallback which is currently disabled")
     returns = row.schema.returns
     written = row.written
     if not returns or (not written and any(one.alias is not None for one in returns)):
         raise RuntimeError(
-            f"Batching rule not implemented for {_name(row)}; the fallback path doesn't work on out= or view ops."
+            f"Batching rule not implemented for {row.aten_name}; the fallback path doesn't work on out= or view ops."
         )
     if any("Tensor" not in str(one.type) for one in returns):
-        raise RuntimeError(f"Batching rule not implemented for {_name(row)}. We could not generate a fallback.")
+        raise RuntimeError(f"Batching rule not implemented for {row.aten_name}. We could not generate a fallback.")
     if not batch.size:
         raise RuntimeError(
-            f"Batching rule not implemented for {_name(row)}. The fallback path does not support vmap over dims of size 0."
+            f"Batching rule not implemented for {row.aten_name}. The fallback path does not support vmap over dims of size 0."
         )
     _warn(row)
     with loop(batch.randomness):

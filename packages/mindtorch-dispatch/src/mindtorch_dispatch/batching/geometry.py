@@ -23,6 +23,14 @@ def rank(value: Tensor, dim: int | None) -> int:
     return found
 
 
+def example_shape(value: Tensor, dim: int | None) -> list[int]:
+    """Return the shape of one example."""
+    shape = list(value.shape)
+    if dim is not None:
+        del shape[dim]
+    return shape
+
+
 def moved(value: Any, source: int, target: int) -> Any:
     """Return `value` with one dimension elsewhere."""
     if source == target:

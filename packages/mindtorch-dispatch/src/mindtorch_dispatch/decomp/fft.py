@@ -66,13 +66,17 @@ def one_dim(name: str) -> Callable[..., Any]:
         if name in ("irfft", "hfft"):
             return _complex_to_real(self, n, dim, norm, forward)
         self = _promoted(self, False)
-        axis = wrap_dim(dim, self.ndim, scalar=False)
-        count = _points(self.size(axis) if n is None else n)
-        if n is not None:
-            self = _resized(self, [axis], [count])
+        self, axis = _along(self, n, dim)
         return aten._fft_c2c(self, [axis], _normalization(norm, forward), forward)
 
     return call
+
+
+def _along(self: Tensor, n: int | None, dim: int) -> tuple[Any, int]:
+    """Return the signal with `n` points along a dimension, all that it has by default, and the dimension from the front."""
+    axis = wrap_dim(dim, self.ndim, scalar=False)
+    count = _points(self.size(axis) if n is None else n)
+    return (self if n is None else _resized(self, [axis], [count])), axis
 
 
 def _real_to_complex(
@@ -81,10 +85,7 @@ def _real_to_complex(
     if self.dtype.is_complex:
         raise RuntimeError(f"{name} expects a real input tensor, but got {self.dtype.scalar_name}")
     self = _promoted(self, False)
-    axis = wrap_dim(dim, self.ndim, scalar=False)
-    count = _points(self.size(axis) if n is None else n)
-    if n is not None:
-        self = _resized(self, [axis], [count])
+    self, axis = _along(self, n, dim)
     result = aten._fft_r2c(self, [axis], _normalization(norm, forward), onesided)
     return result if forward else aten.conj(result)
 

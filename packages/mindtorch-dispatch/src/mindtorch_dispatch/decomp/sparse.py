@@ -55,8 +55,8 @@ def from_parts(
             f"{shape_text(values.shape)}"
         ),
     )
-    values = _converted(values, dtype or values.dtype, device or values.device)
-    indices = _converted(indices, int64, values.device)
+    values = with_dtype_on(values, dtype or values.dtype, device or values.device)
+    indices = with_dtype_on(indices, int64, values.device)
     return aten._sparse_coo_tensor_with_dims_and_tensors(
         sparse,
         dense,
@@ -70,7 +70,7 @@ def from_parts(
     )
 
 
-def _converted(tensor: Tensor, dtype: Dtype, device: Device) -> Any:
+def with_dtype_on(tensor: Tensor, dtype: Dtype, device: Device) -> Any:
     """Return the tensor in this dtype and on this device: itself where it is so already."""
     if tensor.dtype is dtype and tensor.device == device:
         return tensor

@@ -19,6 +19,7 @@ from ..sparse.compressed import BLOCKS, ROWS, is_compressed, layout_name
 from ..sparse.conversions import check_block_layout, check_block_multiples, check_conversion, layout_suffix
 from ..sparse.invariants import check_arguments, check_indices
 from ..typing import Tensor
+from .sparse import with_dtype_on
 
 
 def from_parts(
@@ -38,9 +39,9 @@ def from_parts(
         )
     _check_numel(size)
     wanted = device or values.device
-    bounds = _converted(compressed_indices, compressed_indices.dtype, wanted)
-    plain = _converted(plain_indices, plain_indices.dtype, wanted)
-    return compressed.make(layout, bounds, plain, _converted(values, dtype or values.dtype, wanted), size)
+    bounds = with_dtype_on(compressed_indices, compressed_indices.dtype, wanted)
+    plain = with_dtype_on(plain_indices, plain_indices.dtype, wanted)
+    return compressed.make(layout, bounds, plain, with_dtype_on(values, dtype or values.dtype, wanted), size)
 
 
 def with_dims(
@@ -88,12 +89,6 @@ def with_dims(
     plain = aten.empty([*lead, nnz], dtype=index_dtype, device=device)
     values = aten.empty([*lead, nnz, *blocksize, *dense], dtype=dtype, device=device)
     return compressed.make(layout, bounds, plain, values, size)
-
-
-def _converted(part: Tensor, dtype: Dtype, device: Device) -> Any:
-    if part.dtype is dtype and part.device == device:
-        return part
-    return aten._to_copy(part, dtype=dtype, device=device)
 
 
 def _check_numel(size: Sequence[int]) -> None:

@@ -10,8 +10,8 @@ from ..call import call_below, call_overload, make_form
 from ..execute.arrays import load_backend
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..state import mode_set, state
-from ..table import OpRow, Packet, find_packet
-from .entries import split_name
+from ..table import OpRow, Packet
+from .entries import declared_packet
 
 ALL_KEYS = DispatchKeySet(DispatchKey)
 """Every key."""
@@ -32,10 +32,7 @@ def dispatch(name: str, *args: object, **kwargs: object) -> Any:
 
 
 def _find(name: str) -> tuple[Packet, OpRow | None]:
-    packet_name, overload = split_name(name)
-    packet = find_packet(packet_name)
-    if packet is None or not packet.rows:
-        raise KeyError(f"operator {name!r} is not registered")
+    packet, overload = declared_packet(name)
     return packet, packet.row("" if overload == "default" else overload) if overload else None
 
 

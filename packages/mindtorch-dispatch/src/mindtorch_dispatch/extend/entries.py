@@ -10,7 +10,7 @@ from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey
 from ..schema import Schema
 from ..state import state
-from ..table import OpRow, kernels
+from ..table import OpRow, Packet, find_packet, kernels
 from .key_names import EXPLICIT, FUNCTIONAL, IMPLICIT, key_of
 
 
@@ -160,6 +160,15 @@ def split_name(name: str) -> tuple[str, str]:
         namespace, rest = "aten", name
     base, _, overload = rest.partition(".")
     return (base if namespace == "aten" else f"{namespace}::{base}"), overload
+
+
+def declared_packet(name: str) -> tuple[Packet, str]:
+    """Return the packet of `ns::op.overload`, and the overload; KeyError where no overload of it is declared."""
+    packet_name, overload = split_name(name)
+    packet = find_packet(packet_name)
+    if packet is None or not packet.rows:
+        raise KeyError(f"operator {name!r} is not registered")
+    return packet, overload
 
 
 def full_name(packet_name: str, overload: str) -> str:

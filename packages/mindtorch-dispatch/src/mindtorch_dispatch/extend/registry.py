@@ -18,7 +18,7 @@ from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..schema import Schema, parse_schema
 from ..table import OpRow, Packet, RowKind, find_packet, kernels, packets
-from .entries import OperatorEntry, Registration, fallthrough, full_name, split_name
+from .entries import OperatorEntry, Registration, declared_packet, fallthrough, full_name, split_name
 from .key_names import EXPLICIT, FUNCTIONAL, IMPLICIT, names_for, parse_key
 from .matching import check_signature
 
@@ -116,26 +116,20 @@ class Registry:
 
     def get(self, name: str) -> OperatorEntry:
         """Return the entry of `name`; without overload it answers for the packet's first one. KeyError if unknown."""
-        packet_name, overload = split_name(name)
-        packet = find_packet(packet_name)
-        if packet is None or not packet.rows:
-            raise KeyError(f"operator {name!r} is not registered")
-        row = self._find_row(packet_name, overload)
+        packet, overload = declared_packet(name)
+        row = self._find_row(packet.name, overload)
         if row is None:
             if overload:
                 raise KeyError(f"operator {name!r} has no such overload")
             row = packet.rows[0]
-        return self._entry(packet_name, row)
+        return self._entry(packet.name, row)
 
     def _entries_of(self, name: str) -> list[OperatorEntry]:
-        packet_name, overload = split_name(name)
-        packet = find_packet(packet_name)
-        if packet is None or not packet.rows:
-            raise KeyError(f"operator {name!r} is not registered")
+        packet, overload = declared_packet(name)
         rows = [row for row in packet.rows if not overload or row.overload == overload]
         if not rows:
             raise KeyError(f"operator {name!r} has no such overload")
-        return [self._entry(packet_name, row) for row in rows]
+        return [self._entry(packet.name, row) for row in rows]
 
     def add(self, name: str, key_name: str, registration: Registration) -> None:
         """Register for exactly the overload `name`, declared already or not, under a key's name.

@@ -16,7 +16,7 @@ from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..state import PIPELINE_MASK, mode_set, state
 from ..table import OpRow
 from ..typing import Tensor
-from .record import caller, kept, operator_name, waiting
+from .record import caller, kept, waiting
 
 _META = Device("meta")
 
@@ -50,7 +50,7 @@ def record_boxed(plan: Plan, bound: Bound, keys: DispatchKeySet) -> Plan:
 def _refuse(plan: Plan, flat: tuple[Any, ...]) -> Any:
     pipe = thread.pipe
     if pipe is not None and pipe.strict:
-        raise RuntimeError(f"pipeline requires meta kernel for op {operator_name(plan.row)}")
+        raise RuntimeError(f"pipeline requires meta kernel for op {plan.row.aten_name}")
     if pipe is not None:
         pipe.flush()
     return run_composite(plan, flat)
@@ -101,7 +101,7 @@ def _fill(plan: Plan, flat: tuple[Any, ...], result: Tensor) -> None:
         have, want = value._sig.spec, tensor._sig.spec
         if have.shape != want.shape or have.dtype is not want.dtype:
             raise RuntimeError(
-                f"{operator_name(plan.row)}: the Meta kernel promised {want.dtype} of shape {tuple(want.shape)}, "
+                f"{plan.row.aten_name}: the Meta kernel promised {want.dtype} of shape {tuple(want.shape)}, "
                 f"the kernel returned {have.dtype} of shape {tuple(have.shape)}"
             )
         tensor._storage, tensor._array = value._materialized_storage(), value._array

@@ -22,7 +22,6 @@ from ..errors import bounds_error
 from ..execute.executor import Plan, operands
 from ..execute.views import relate
 from ..frames import is_own
-from ..table import OpRow
 from ..typing import Tensor
 
 Record = tuple[Any, Plan, tuple[Any, ...], Any, CodeType, int]
@@ -43,17 +42,12 @@ def caller(depth: int) -> tuple[CodeType, int]:
     return frame.f_code, frame.f_lasti
 
 
-def operator_name(row: OpRow) -> str:
-    """Return `ns::op`, `aten::op` for built-in ones, with the overload."""
-    return row.name if "::" in row.name else row.aten_name
-
-
 def place_of(record: Record) -> str:
     """Return `aten::op at file:line, in function` of a record."""
     _, plan, _, _, code, instruction = record
     lines = (line for start, end, line in code.co_lines() if start <= instruction < end)
     line = next((one for one in lines if one is not None), code.co_firstlineno)
-    return f"{operator_name(plan.row)} at {code.co_filename}:{line}, in {code.co_name}"
+    return f"{plan.row.aten_name} at {code.co_filename}:{line}, in {code.co_name}"
 
 
 def results_of(record: Record) -> list[TensorBase]:

@@ -6,20 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..table import RowKind
+from ..table import RowKind, registration
 
 kernels: dict[str, Callable[..., Any]] = {}
 """Overload to the function that computes it; it takes and returns tensors."""
 
 
-def kernel(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function for these overloads."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        kernels.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+kernel = registration(kernels)
+"""Registers a function for overloads: `@kernel("cat")`."""
 
 
 generic: dict[str, Callable[..., Any]] = {}

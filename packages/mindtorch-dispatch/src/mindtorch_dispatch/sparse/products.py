@@ -10,7 +10,7 @@ from ..call import aten
 from ..meta.checks import check
 from ..typing import Tensor
 from .coo import coalesced, index_of, is_sparse, make, parts
-from .shapes import wrapped
+from .shapes import runs, wrapped
 from .table import kernel
 
 
@@ -61,9 +61,7 @@ def _of_two_sparse(self: Tensor, mat2: Tensor) -> Any:
     places = aten.searchsorted(starts, bounds)
     first = aten.index_select(places, 0, inner)
     counts = aten.sub(aten.index_select(places, 0, aten.add(inner, 1)), first)
-    entry = aten.repeat_interleave(aten.arange(counts.shape[0], device=counts.device), counts)
-    before = aten.sub(aten.cumsum(counts, 0), counts)
-    step = aten.sub(aten.arange(entry.shape[0], device=entry.device), aten.index_select(before, 0, entry))
+    entry, step = runs(counts)
     other = aten.add(aten.index_select(first, 0, entry), step)
     values = aten.mul(aten.index_select(parts(one).values, 0, entry), aten.index_select(parts(two).values, 0, other))
     indices = aten.stack([aten.index_select(rows, 0, entry), aten.index_select(columns, 0, other)])

@@ -133,6 +133,14 @@ def select(self: Tensor, dim: int, index: int) -> Any:
     return make(aten.index_select(_rows(given.indices, rows), 1, kept), values, size, given.coalesced)
 
 
+def runs(counts: Tensor) -> tuple[Any, Any]:
+    """Return, for every place in runs of these lengths that follow each other, its run and its place in the run."""
+    run = aten.repeat_interleave(aten.arange(counts.shape[0], device=counts.device), counts)
+    before = aten.sub(aten.cumsum(counts, 0), counts)
+    place = aten.sub(aten.arange(run.shape[0], device=run.device), aten.index_select(before, 0, run))
+    return run, place
+
+
 @kernel("index_select")
 def index_select(self: Tensor, dim: int, index: Tensor) -> Any:
     """What has these indices in a dimension, in their order."""
@@ -162,9 +170,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Any:
     ordered = aten.index_select(row, 0, order)
     first, last = aten.searchsorted(ordered, index), aten.searchsorted(ordered, index, right=True)
     counts = aten.sub(last, first)
-    target = aten.repeat_interleave(aten.arange(counts.shape[0], device=counts.device), counts)
-    before = aten.sub(aten.cumsum(counts, 0), counts)
-    step = aten.sub(aten.arange(target.shape[0], device=target.device), aten.index_select(before, 0, target))
+    target, step = runs(counts)
     entry = aten.index_select(order, 0, aten.add(aten.index_select(first, 0, target), step))
     rows = [aten.index_select(one, 0, entry) for one in aten.unbind(given.indices)]
     rows[place] = target

@@ -11,7 +11,7 @@ from mindtorch_storage.promotion import can_cast
 from mindtorch_storage.sparse import CompressedSpec, without
 
 from ..meta.rule import every_dim
-from ..table import RowKind
+from ..table import RowKind, registration
 
 kernels: dict[str, Callable[..., Any]] = {}
 """Overload to the function that computes it; it takes and returns tensors."""
@@ -21,24 +21,10 @@ compressed_kernels: dict[str, Callable[..., Any]] = {}
 """The same for tensors with compressed rows or columns."""
 
 
-def kernel(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function for these overloads."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        kernels.update(dict.fromkeys(names, function))
-        return function
-
-    return register
-
-
-def compressed_kernel(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function of tensors with compressed rows or columns for these overloads."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        compressed_kernels.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+kernel = registration(kernels)
+"""Registers a function for overloads: `@kernel("cat")`."""
+compressed_kernel = registration(compressed_kernels)
+"""The same of functions of tensors with compressed rows or columns."""
 
 
 def sparse_kernel(row: Any, compressed: bool = False) -> Callable[..., Any] | None:

@@ -1,5 +1,6 @@
 """The op table: rows, packets, kernels, and what is data about operators (tags, `out=` forms)."""
 
+from .registration import registration
 from .rows import (
     COPIES,
     CORE,
@@ -33,5 +34,6 @@ __all__ = [
     "op",
     "packets",
     "register_kernel",
+    "registration",
     "set_default_dtype_plans",
 ]

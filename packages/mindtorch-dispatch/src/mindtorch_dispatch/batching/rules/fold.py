@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...batching.geometry import batched, folded, is_tensor, rank, unfolded
+from ...batching.geometry import batched, example_shape, folded, is_tensor, rank, unfolded
 from ...batching.levels import Batch
 from ...batching.steps import aten, invoke
 from ...table import OpRow
@@ -100,20 +100,12 @@ def masked_attention(row: OpRow, batch: Batch, values: list[Any], dims: list[Any
         mask = batched(mask, dims[at], batch.size)
         for _ in range(4 - ndim):
             mask = aten.unsqueeze(mask, 1)
-        heads = rank_shape(values[names.index("query")], dims[names.index("query")])[0]
+        heads = example_shape(values[names.index("query")], dims[names.index("query")])[0]
         mask = aten.expand(mask, [batch.size, heads, *mask.shape[2:]])
         made[at], places[at] = folded(mask), None
     elif mask is not None and rank(mask, None) == 4 and mask.shape[0] > 1:
         made[at] = aten.repeat(mask, [batch.size, 1, 1, 1])
     return folding(2, shared=("attn_mask",))(row, batch, made, places)
-
-
-def rank_shape(value: Any, dim: int | None) -> list[int]:
-    """Return the shape of one example."""
-    shape = list(value.shape)
-    if dim is not None:
-        del shape[dim]
-    return shape
 
 
 rule("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward")(

@@ -9,7 +9,7 @@ from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.strides import broadcast_shapes
 
 from ...batching.fallback import looped
-from ...batching.geometry import batched, front, is_tensor, padded, place, rank
+from ...batching.geometry import batched, example_shape, front, is_tensor, padded, place, rank
 from ...batching.levels import Batch
 from ...batching.steps import aten, invoke
 from ...table import OpRow
@@ -172,7 +172,7 @@ def index_put(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> A
     target = batched(self, dims[0], batch.size)
     shape = list(target.shape[1:])
     made, most, together, first = _laid_out(indices, places, len(shape))
-    extents = list(broadcast_shapes(*[_example(one, dim) for one, dim in zip(indices, places, strict=True)
+    extents = list(broadcast_shapes(*[tuple(example_shape(one, dim)) for one, dim in zip(indices, places, strict=True)
                                       if one is not None]))  # fmt: skip
     count = sum(one is not None for one in indices)
     kept = [extent for at, extent in enumerate(shape) if at >= len(indices) or indices[at] is None]
@@ -192,13 +192,6 @@ def index_put(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> A
 
 def _ranked(value: Any, wanted: int) -> Any:
     return aten.reshape(value, [*[1] * (wanted - value.dim()), *value.shape])
-
-
-def _example(value: Tensor, dim: int | None) -> tuple[int, ...]:
-    shape = list(value.shape)
-    if dim is not None:
-        del shape[dim]
-    return tuple(shape)
 
 
 @rule("masked_select")

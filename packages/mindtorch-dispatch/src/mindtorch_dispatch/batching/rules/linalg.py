@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...batching.geometry import batched, front, is_tensor, padded, rank
+from ...batching.geometry import batched, example_shape, front, is_tensor, padded, rank
 from ...batching.levels import Batch
 from ...batching.steps import invoke
 from ...meta.checks import check
@@ -59,7 +59,7 @@ def solve(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """`solve`: the right side of an example is a vector when it has one dimension less than a stack of matrices."""
     matrix, side, *rest = values
     lead, other = rank(matrix, dims[0]), rank(side, dims[1])
-    vector = other == 1 or (other == lead - 1 and _example(side, dims[1]) == _example(matrix, dims[0])[:-1])
+    vector = other == 1 or (other == lead - 1 and example_shape(side, dims[1]) == example_shape(matrix, dims[0])[:-1])
     matrix, side = batched(matrix, dims[0], batch.size), batched(side, dims[1], batch.size)
     if vector and other < lead - 1:
         side = padded(side, lead - 1).expand(list(matrix.shape[:-1]))
@@ -67,13 +67,6 @@ def solve(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
         most = max(lead, other)
         matrix, side = padded(matrix, most), padded(side, most)
     return _result(invoke(row, [matrix, side, *rest]))
-
-
-def _example(value: Any, dim: int | None) -> list[int]:
-    shape = list(value.shape)
-    if dim is not None:
-        del shape[dim]
-    return shape
 
 
 @rule("_linalg_check_errors")

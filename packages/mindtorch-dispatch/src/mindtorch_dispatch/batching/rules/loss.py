@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...batching.geometry import batched, front, index_of, padded, rank
+from ...batching.geometry import batched, example_shape, front, index_of, padded, rank
 from ...batching.levels import Batch
 from ...batching.steps import aten, invoke
 from ...table import OpRow
@@ -50,22 +50,15 @@ def elementwise_backward(row: OpRow, batch: Batch, values: list[Any], dims: list
         grad = padded(front(grad, dims[0]), ndim)
     if values[at] == MEAN:
         count = 1
-        for extent in _example(values[1], dims[1]):
+        for extent in example_shape(values[1], dims[1]):
             count *= extent
         grad = aten.div(grad, max(count, 1))
     made[0], made[at] = grad, NONE
-    shape = [batch.size, *_example(values[1], dims[1])]
+    shape = [batch.size, *example_shape(values[1], dims[1])]
     made[0] = aten.expand(made[0], shape)
     for place in (1, 2):
         made[place] = aten.expand(made[place], shape)
     return invoke(row, made), 0
-
-
-def _example(value: Tensor, dim: int | None) -> list[int]:
-    shape = list(value.shape)
-    if dim is not None:
-        del shape[dim]
-    return shape
 
 
 def _weights(target: Tensor, weight: Tensor | None, ignored: int, like: Tensor) -> Any:
@@ -82,12 +75,18 @@ def _weights(target: Tensor, weight: Tensor | None, ignored: int, like: Tensor) 
     return aten.mul(chosen, kept)
 
 
-def _log_likelihood(self: Tensor, target: Tensor, ignored: int) -> Any:
-    """Return `self` at the targets' classes; classes are the dimension after the images'."""
+def _classes(self: Tensor, target: Tensor, ignored: int) -> tuple[int, Any]:
+    """Return the dimension of the classes, after the images', and the targets' classes along it; 0 where ignored."""
     kept = aten.ne(target, ignored)
     safe = aten.where(kept, target, aten.zeros_like(target))
     at = 1 if self.dim() == 2 else 2
-    return aten.squeeze(aten.gather(self, at, aten.unsqueeze(safe, at)), at)
+    return at, aten.unsqueeze(safe, at)
+
+
+def _log_likelihood(self: Tensor, target: Tensor, ignored: int) -> Any:
+    """Return `self` at the targets' classes."""
+    at, classes = _classes(self, target, ignored)
+    return aten.squeeze(aten.gather(self, at, classes), at)
 
 
 @rule("nll_loss_forward", "nll_loss2d_forward")
@@ -122,8 +121,6 @@ def nll_backward(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -
     if reduction == MEAN:
         grad = aten.div(grad, total)
     each = aten.neg(aten.mul(padded(grad, counts.dim() - 1), counts))
-    kept = aten.ne(target, ignored)
-    safe = aten.where(kept, target, aten.zeros_like(target))
-    at = 1 if self.dim() == 2 else 2
-    made = aten.scatter(aten.zeros_like(self), at, aten.unsqueeze(safe, at), aten.unsqueeze(each, at))
+    at, classes = _classes(self, target, ignored)
+    made = aten.scatter(aten.zeros_like(self), at, classes, aten.unsqueeze(each, at))
     return made, 0

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_storage.dtype import int32
 
-from ...batching.geometry import batched, front, padded, place, rank
+from ...batching.geometry import batched, example_shape, front, padded, place, rank
 from ...batching.levels import Batch
 from ...batching.steps import aten, invoke
 from ...meta.checks import check
@@ -17,13 +17,6 @@ from .table import rule
 
 def _operand(value: Tensor, dim: int | None) -> Any:
     return value if dim is None else front(value, dim)
-
-
-def _example(value: Tensor, dim: int | None) -> Any:
-    shape = list(value.shape)
-    if dim is not None:
-        del shape[dim]
-    return shape
 
 
 def _check_inner(left: list[int], right: list[int]) -> None:
@@ -39,7 +32,7 @@ def _check_inner(left: list[int], right: list[int]) -> None:
 def mm(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """`mm`: one product for a shared right side, else one for each example."""
     left, right = values
-    _check_inner(_example(left, dims[0]), _example(right, dims[1]))
+    _check_inner(example_shape(left, dims[0]), example_shape(right, dims[1]))
     if dims[1] is None:
         left = front(left, dims[0])
         count, rows, inner = left.shape
@@ -56,7 +49,7 @@ def bmm(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
         pairs = [batched(value, dim, batch.size) for value, dim in zip(values, dims, strict=True)]
         wide = aten.matmul(*[aten.to.dtype(one, int32) for one in pairs])
         return wide, 0
-    left, right = _example(values[0], dims[0]), _example(values[1], dims[1])
+    left, right = example_shape(values[0], dims[0]), example_shape(values[1], dims[1])
     check(
         left[0] == right[0] and left[2] == right[1],
         lambda: (
@@ -71,7 +64,7 @@ def bmm(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
 def mv(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """`mv`."""
     matrix, vector = values
-    have, want = _example(matrix, dims[0]), _example(vector, dims[1])
+    have, want = example_shape(matrix, dims[0]), example_shape(vector, dims[1])
     check(
         have[1] == want[0], lambda: f"size mismatch, got input ({have[0]}), mat ({have[0]}x{have[1]}), vec ({want[0]})"
     )
@@ -87,7 +80,7 @@ def dot(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     left, right = values
     ranks = rank(left, dims[0]), rank(right, dims[1])
     check(ranks == (1, 1), lambda: f"1D tensors expected, but got {ranks[0]}D and {ranks[1]}D tensors")
-    have, want = _example(left, dims[0]), _example(right, dims[1])
+    have, want = example_shape(left, dims[0]), example_shape(right, dims[1])
     check(
         have == want,
         lambda: (
