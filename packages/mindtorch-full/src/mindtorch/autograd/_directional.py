@@ -16,6 +16,7 @@ from mindtorch_storage.dtype import float32, float64
 
 from ._forward_check import differences_along, tangents_along
 from ._mismatch import Failure
+from ._numerical import part_of
 
 Close = Callable[[Any, Any, float], bool]
 """Compares two results; the last argument is what to multiply the absolute tolerance with."""
@@ -52,12 +53,6 @@ def _slack(*vectors: Any) -> float:
     for one in vectors:
         product *= float(one.sum()) if one.numel() else 1.0
     return product
-
-
-def _part(value: Any, imaginary: bool) -> Any:
-    if not value.dtype.is_complex:
-        return value
-    return aten.imag(value) if imaginary else aten.real(value)
 
 
 class Differences:
@@ -111,11 +106,11 @@ def backward_failure(
         at, weights = numbers[number], chosen.outputs[number]
         for place, one in enumerate(found):
             direction, turned = chosen.inputs[place], chosen.turned[place]
-            want = (weights * _part(differences.of(place, direction)[at], imaginary)).sum()
+            want = (weights * part_of(differences.of(place, direction)[at], imaginary)).sum()
             have = aten.zeros_like(want) if one is None else (aten.real(one.detach()) * aten.real(direction)).sum()
             slack = _slack(weights, aten.real(direction))
             if turned is not None:
-                want = aten.complex(want, (weights * _part(differences.of(place, turned)[at], imaginary)).sum())
+                want = aten.complex(want, (weights * part_of(differences.of(place, turned)[at], imaginary)).sum())
                 along = have if one is None else (aten.imag(one.detach()) * aten.imag(turned)).sum()
                 have = aten.complex(have, along)
             if not close(have, want, slack):

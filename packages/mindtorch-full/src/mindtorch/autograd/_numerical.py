@@ -37,7 +37,8 @@ def outputs_of(result: Any) -> tuple[Any, ...]:
     return tuple(one for one in results if one.requires_grad and differentiable(one))
 
 
-def _part(output: Any, imaginary: bool) -> Any:
+def part_of(output: Any, imaginary: bool) -> Any:
+    """Return the real or the imaginary part of a complex output, a real one as it is."""
     if not output.dtype.is_complex:
         return output  # of any dtype: what cannot be subtracted raises here, as in torch
     return aten.imag(output) if imaginary else aten.real(output)
@@ -45,7 +46,7 @@ def _part(output: Any, imaginary: bool) -> Any:
 
 def _values(call: Callable[[], Tensors], imaginary: bool) -> list[Any]:
     with enable_grad():  # the function may itself ask for gradients
-        return [_part(one.detach(), imaginary).clone() for one in call()]
+        return [part_of(one.detach(), imaginary).clone() for one in call()]
 
 
 def check_same(one: Any, other: Any, how: str) -> None:

@@ -185,13 +185,16 @@ class Wishart(ExponentialFamily):
         batch_dims = len(self._batch_shape)
         return flags.amax(tuple(range(-batch_dims, 0))) if batch_dims else flags
 
+    def _log_det_root(self) -> torch.Tensor:
+        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
     def log_prob(self, value: Any) -> torch.Tensor:
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
         nu = self.df
         p = self._event_shape[-1]
-        log_det_root = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        log_det_root = self._log_det_root()
         solved = torch.cholesky_solve(value, self._unbroadcasted_scale_tril)
         return (
             -nu * (p * _log_2 / 2 + log_det_root)
@@ -204,7 +207,7 @@ class Wishart(ExponentialFamily):
         """The entropy."""
         nu = self.df
         p = self._event_shape[-1]
-        log_det_root = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        log_det_root = self._log_det_root()
         return (
             (p + 1) * (p * _log_2 / 2 + log_det_root)
             + torch.mvlgamma(nu / 2, p=p)

@@ -13,6 +13,7 @@ from mindtorch._naming import adopt
 from mindtorch.nn import Module
 from mindtorch.nn.modules.batchnorm import _BatchNorm
 
+from ._values import get_value
 from .lr_scheduler import LRScheduler
 from .lr_scheduler._base import per_group
 
@@ -49,7 +50,7 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
     def swa_update(averaged_param_list: list[Any], current_param_list: list[Any], num_averaged: Any) -> None:
         for averaged, current in zip(averaged_param_list, current_param_list, strict=True):
             if averaged.dtype.is_floating_point or averaged.dtype.is_complex:
-                averaged.lerp_(current, _scalar(1 / (num_averaged + 1)))
+                averaged.lerp_(current, get_value(1 / (num_averaged + 1)))
             else:
                 averaged.add_((current - averaged) / (num_averaged + 1))
 
@@ -80,10 +81,6 @@ def get_swa_avg_fn() -> Callable[..., Any]:
 def _check_decay(decay: float) -> None:
     if decay < 0.0 or decay > 1.0:
         raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
-
-
-def _scalar(value: Any) -> Any:
-    return value.item() if isinstance(value, torch.Tensor) else value
 
 
 class AveragedModel(Module):

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from mindtorch.utils.hooks import RemovableHandle
+from mindtorch_autograd.hooks import add_hook
 
 from ._digraph import DiGraph
 from ._mangling import demangle, is_mangled
@@ -79,15 +80,15 @@ class Dependencies:
 
     def register_extern_hook(self, hook: ActionHook) -> RemovableHandle:
         """Have `hook(exporter, module_name)` called for each module that is imported from outside the package."""
-        return _register(self._extern_hooks, hook)
+        return add_hook(self._extern_hooks, hook)
 
     def register_mock_hook(self, hook: ActionHook) -> RemovableHandle:
         """Have `hook(exporter, module_name)` called for each module that is mocked."""
-        return _register(self._mock_hooks, hook)
+        return add_hook(self._mock_hooks, hook)
 
     def register_intern_hook(self, hook: ActionHook) -> RemovableHandle:
         """Have `hook(exporter, module_name)` called for each module that is put into the package."""
-        return _register(self._intern_hooks, hook)
+        return add_hook(self._intern_hooks, hook)
 
     # Modules
 
@@ -217,12 +218,6 @@ class Dependencies:
     def dependency_graph_string(self) -> str:
         """Return the graph in the dot language."""
         return self.dependency_graph.to_dot()
-
-
-def _register(hooks: OrderedDict[int, ActionHook], hook: ActionHook) -> RemovableHandle:
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    return handle
 
 
 def _why_no_source(filename: str | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import mindtorch as torch
 from mindtorch._torch_npu._operator import operator
+from mindtorch._torch_npu.operators._int8 import to_int8
 from mindtorch.nn import functional as F
 from mindtorch.tensor.tensor import Tensor
 
@@ -33,14 +34,10 @@ def _eight(name: str, *operands: Tensor) -> None:
             raise NotImplementedError(f"torch_npu.{name}: only torch.int8 is supported, but got {one.dtype}")
 
 
-def _int8(x: Tensor) -> Tensor:
-    return torch.round(x).clamp(-128, 127).to(torch.int8)
-
-
 def _by_row(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return rows as int8 and each one's scale, by its largest value."""
     scale = x.abs().amax(-1) / 127.0
-    return _int8(x / torch.where(scale == 0, 1.0, scale).unsqueeze(-1)), scale
+    return to_int8(x / torch.where(scale == 0, 1.0, scale).unsqueeze(-1)), scale
 
 
 def _column(scale: Tensor) -> Tensor:
@@ -319,7 +316,7 @@ def npu_dequant_swiglu_quant(
             whole[part], scales[part] = _by_row(made)
             continue
         made = made if quant_scale is None else made / _of(quant_scale, place).float()
-        whole[part] = _int8(made if quant_offset is None else made + _of(quant_offset, place).float())
+        whole[part] = to_int8(made if quant_offset is None else made + _of(quant_offset, place).float())
     shape = x.shape[:-1]
     return whole.reshape(*shape, -1), scales.reshape(shape)
 
@@ -355,7 +352,7 @@ def npu_moe_init_routing_quant(
         if scale is None:
             raise RuntimeError(f"torch_npu.{name}: quant_mode 0 needs scale")
         made = rows * scale.float().reshape(-1)[0]
-        whole, scales = _int8(made if offset is None else made + offset.float().reshape(-1)[0]), rows.new_empty(0)
+        whole, scales = to_int8(made if offset is None else made + offset.float().reshape(-1)[0]), rows.new_empty(0)
     else:
         whole, scales = _by_row(rows if scale is None else rows * _smooth(scale, experts))
     counts = torch.zeros(expert_num, dtype=torch.int32, device=x.device)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import mindtorch as torch
 import mindtorch.nn.functional as F
 from mindtorch._torch_npu._operator import operator
+from mindtorch._torch_npu.operators._int8 import to_int8
 from mindtorch._torch_npu.operators.norm import normed
 from mindtorch._torch_npu.operators.quantize import factors
 from mindtorch.tensor.tensor import Tensor
@@ -27,15 +28,11 @@ def _refuse(name: str, what: str) -> None:
     raise NotImplementedError(f"torch_npu.{name}: {what} is not supported")
 
 
-def _eight(x: Tensor) -> Tensor:
-    return torch.round(x).clamp(-128, 127).to(torch.int8)
-
-
 def _by_row(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return rows in eight bits and the scale of each, which its largest number has."""
     scale = x.abs().amax(-1, keepdim=True) / 127.0
     scale = torch.where(scale > 0, scale, torch.ones_like(scale))
-    return _eight(x / scale), scale.squeeze(-1)
+    return to_int8(x / scale), scale.squeeze(-1)
 
 
 @operator("batch_norm_reduce(Tensor input, float eps) -> (Tensor, Tensor)")
@@ -106,7 +103,7 @@ def npu_rms_norm_quant_v2(
     made = made * gamma.float()
     made = made if beta is None else made + beta.float()
     made = made / scale.float() if div_mode else made * scale.float()
-    return _eight(made if offset is None else made + offset.float()), rstd
+    return to_int8(made if offset is None else made + offset.float()), rstd
 
 
 @operator(
@@ -126,7 +123,7 @@ def npu_gelu_quant(
         return _by_row(made)
     if input_scale is None:
         raise RuntimeError("input_scale is needed with quant_mode static")
-    return _eight(made if input_offset is None else made + input_offset.float()), made.new_empty(0)
+    return to_int8(made if input_offset is None else made + input_offset.float()), made.new_empty(0)
 
 
 @operator(
@@ -145,7 +142,7 @@ def npu_dynamic_block_quant(
     padded = F.pad(x.float(), [0, across, 0, down])
     blocks = padded.unflatten(-1, (-1, col_block_size)).unflatten(-3, (-1, row_block_size))
     scale = (blocks.abs().amax((-3, -1), keepdim=True) / 127.0).clamp(min=min_scale)
-    made = _eight(blocks / torch.where(scale > 0, scale, torch.ones_like(scale)))
+    made = to_int8(blocks / torch.where(scale > 0, scale, torch.ones_like(scale)))
     return made.reshape(padded.shape)[..., :rows, :columns].contiguous(), scale.squeeze(-1).squeeze(-2)
 
 

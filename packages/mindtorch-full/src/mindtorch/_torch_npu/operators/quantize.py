@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import mindtorch as torch
 from mindtorch._torch_npu._operator import operator
+from mindtorch._torch_npu.operators._int8 import to_int8
 from mindtorch._torch_npu.operators.norm import normed
 from mindtorch.nn import functional as F
 from mindtorch.tensor.tensor import Tensor
@@ -15,10 +16,6 @@ __all__ = [
     "npu_quant_matmul", "npu_quant_scatter", "npu_quant_scatter_", "npu_quantize", "npu_rms_norm_quant", "npu_swiglu_quant",
     "npu_trans_quant_param", "npu_weight_quant_batchmatmul",
 ]  # fmt: skip
-
-
-def _eight(x: Tensor) -> Tensor:
-    return torch.round(x).clamp(-128, 127).to(torch.int8)
 
 
 def _only_int8(name: str, dtype: object) -> None:
@@ -94,7 +91,7 @@ def npu_dynamic_quant(
     _only_int8("npu_dynamic_quant", dst_type)
     wide = _smoothed("npu_dynamic_quant", input, smooth_scales, group_index, quant_mode)
     scale = wide.abs().amax(-1) / 127.0
-    return _eight(wide / scale.unsqueeze(-1)), scale
+    return to_int8(wide / scale.unsqueeze(-1)), scale
 
 
 @operator(f"npu_dynamic_quant_asymmetric{_DYNAMIC}(Tensor, Tensor, Tensor)")
@@ -108,7 +105,7 @@ def npu_dynamic_quant_asymmetric(
     largest, least = wide.amax(-1, keepdim=True), wide.amin(-1, keepdim=True)
     scale = (largest - least) / 255
     offset = 127 - largest / scale
-    return _eight(wide / scale + offset), scale.squeeze(-1), offset.squeeze(-1)
+    return to_int8(wide / scale + offset), scale.squeeze(-1), offset.squeeze(-1)
 
 
 @operator(
@@ -124,7 +121,7 @@ def npu_group_quant(
     rows = torch.arange(x.shape[0], device=x.device)
     group = torch.searchsorted(group_index.long(), rows, right=True).clamp(max=scale.shape[0] - 1)
     wide = x.float() * scale.float()[group]
-    return _eight(wide if offset is None else wide + offset.float())
+    return to_int8(wide if offset is None else wide + offset.float())
 
 
 @operator("npu_trans_quant_param(Tensor scale, Tensor? offset=None, int? round_mode=0) -> Tensor")
@@ -179,7 +176,7 @@ def npu_quant_matmul(
     if bias is not None and bias.dtype != torch.int32:
         wide = wide + bias.float()
     if output_dtype in (None, torch.int8):
-        return _eight(wide if offset is None else wide + offset.float())
+        return to_int8(wide if offset is None else wide + offset.float())
     return wide.to(output_dtype)
 
 
@@ -207,7 +204,7 @@ def npu_weight_quant_batchmatmul(
     if quant_scale is None:
         return made
     wide = made.float() * factors(quant_scale)
-    return _eight(wide if quant_offset is None else wide + quant_offset)
+    return to_int8(wide if quant_offset is None else wide + quant_offset)
 
 
 @operator(
@@ -221,7 +218,7 @@ def npu_rms_norm_quant(
     """Return `npu_rms_norm` plus `beta`, times a scale plus an offset, as int8."""
     _only_int8("npu_rms_norm_quant", dst_dtype)
     made = normed(x, gamma, epsilon)[0] * gamma.float() + beta.float()
-    return _eight(made * scale.float() + offset.float())
+    return to_int8(made * scale.float() + offset.float())
 
 
 @operator(
@@ -241,7 +238,7 @@ def npu_add_rms_norm_quant(
 
     def quantised(scales: Tensor, zero_points: Tensor | None) -> Tensor:
         wide = made / scales.float() if div_mode else made * scales.float()
-        return _eight(wide if zero_points is None else wide + zero_points.float())
+        return to_int8(wide if zero_points is None else wide + zero_points.float())
 
     second = quantised(scales2, zero_points2) if scales2 is not None else torch.empty_like(total, dtype=torch.int8)
     return quantised(scales1, zero_points1), second, total
@@ -265,7 +262,7 @@ def npu_swiglu_quant(
     wide = F.silu(left) * right if activate_left else left * F.silu(right)
     wide = wide if smooth_scales is None else wide * smooth_scales.float()
     scale = wide.abs().amax(-1) / 127.0
-    return _eight(wide / scale.unsqueeze(-1)), scale
+    return to_int8(wide / scale.unsqueeze(-1)), scale
 
 
 _SCATTER = (
@@ -283,7 +280,7 @@ def npu_quant_scatter_(
     if reduce != "update":
         raise RuntimeError(f"reduce must be 'update', but got {reduce!r}")
     wide = updates.float() / quant_scales.float()
-    made = _eight(wide if quant_zero_points is None else wide + quant_zero_points.float())
+    made = to_int8(wide if quant_zero_points is None else wide + quant_zero_points.float())
     for place, at in enumerate(indices.tolist()):
         sample, start = at if isinstance(at, list) else (place, at)
         along = axis % self.dim() - 1

@@ -41,6 +41,13 @@ def npu_interleave_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.ops.npu.npu_rotary_mul(apart, cos, sin)
 
 
+def rotated_pairs(heads: Tensor, cos: Tensor, sin: Tensor, *, halves: bool) -> Tensor:
+    """Return heads whose pairs of numbers are turned; a pair lies in both halves of a head, or side by side."""
+    first, second = heads.chunk(2, -1) if halves else (heads[..., ::2], heads[..., 1::2])
+    turned = first * cos - second * sin, second * cos + first * sin
+    return torch.cat(turned, -1) if halves else torch.stack(turned, -1).flatten(-2)
+
+
 def _of_sections(parts: Tensor, sections: Sequence[int], mode: str) -> Tensor:
     """Return for every token cosines of time, height and width, joined section by section or one after the other."""
     if mode == "default":
@@ -74,10 +81,7 @@ def npu_mrope(
     def turned(x: Tensor) -> Tensor:
         heads = x.reshape(positions.shape[-1], -1, head_size)
         part, rest = heads[..., :width], heads[..., width:]
-        halves = rotary_mode == "half"
-        first, second = part.chunk(2, -1) if halves else (part[..., ::2], part[..., 1::2])
-        pair = first * cos - second * sin, second * cos + first * sin
-        made = torch.cat(pair, -1) if halves else torch.stack(pair, -1).flatten(-2)
+        made = rotated_pairs(part, cos, sin, halves=rotary_mode == "half")
         return torch.cat((made, rest), -1).reshape(x.shape)
 
     return turned(query), turned(key)

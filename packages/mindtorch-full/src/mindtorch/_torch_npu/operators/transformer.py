@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import mindtorch as torch
 from mindtorch._torch_npu._operator import operator
+from mindtorch._torch_npu.operators.rope import rotated_pairs
 from mindtorch.nn import functional as F
 from mindtorch.tensor.tensor import Tensor
 
@@ -294,11 +295,7 @@ def _npu_rotary_embedding(
     cos, sin = cos_sin_cache.index_select(0, positions.flatten()).unsqueeze(1).chunk(2, -1)
     for x in (query, key):
         heads = x.reshape(positions.numel(), -1, head_size)
-        cosine, sine = cos.to(x.dtype), sin.to(x.dtype)
-        first, second = heads.chunk(2, -1) if is_neox_style else (heads[..., ::2], heads[..., 1::2])
-        turned = first * cosine - second * sine, second * cosine + first * sine
-        made = torch.cat(turned, -1) if is_neox_style else torch.stack(turned, -1).flatten(-2)
-        x.copy_(made.reshape(x.shape))
+        x.copy_(rotated_pairs(heads, cos.to(x.dtype), sin.to(x.dtype), halves=is_neox_style).reshape(x.shape))
 
 
 @_atb("_npu_matmul_add_fp32(Tensor x, Tensor weight, Tensor(a!) C) -> ()")

@@ -56,11 +56,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
             "provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional "
             "batch dimension (i.e. 2D or 3D inputs)."
         )
-    if input.dim() == 3:
-        return _drop_channels(input, p, training, inplace)
-    batched = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = _drop_channels(batched, p, training, inplace)
-    return result.squeeze_(0) if inplace else result.squeeze(0)
+    return _drop_channels_of_batch(input, 3, p, training, inplace)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -90,7 +86,12 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """
     _check_probability(p)
     _warn_about_dims("dropout3d", input.dim(), (4, 5), 3)
-    if input.dim() == 5:
+    return _drop_channels_of_batch(input, 5, p, training, inplace)
+
+
+def _drop_channels_of_batch(input: Tensor, dims: int, p: float, training: bool, inplace: bool) -> Tensor:
+    """Zero channels of a batch, which has so many dimensions, or of one sample."""
+    if input.dim() == dims:
         return _drop_channels(input, p, training, inplace)
     batched = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
     result = _drop_channels(batched, p, training, inplace)

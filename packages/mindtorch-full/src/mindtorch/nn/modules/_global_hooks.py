@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch.utils.hooks import RemovableHandle
+from mindtorch_autograd.hooks import add_hook
 
 _global_buffer_registration_hooks: OrderedDict[int, Callable] = OrderedDict()
 _global_module_registration_hooks: OrderedDict[int, Callable] = OrderedDict()
@@ -36,30 +37,24 @@ def _has_any_global_hook() -> bool:
     )
 
 
-def _register(hooks: OrderedDict, hook: Callable, *, extra_dict: Any = None) -> RemovableHandle:
-    handle = RemovableHandle(hooks, extra_dict=extra_dict)
-    hooks[handle.id] = hook
-    return handle
-
-
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, name, buffer)`` at every ``register_buffer``; what it returns replaces the buffer."""
-    return _register(_global_buffer_registration_hooks, hook)
+    return add_hook(_global_buffer_registration_hooks, hook)
 
 
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, name, submodule)`` at every ``add_module``; what it returns replaces the submodule."""
-    return _register(_global_module_registration_hooks, hook)
+    return add_hook(_global_module_registration_hooks, hook)
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, name, param)`` at every ``register_parameter``; what it returns replaces the parameter."""
-    return _register(_global_parameter_registration_hooks, hook)
+    return add_hook(_global_parameter_registration_hooks, hook)
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, args)`` before every module's ``forward``, ahead of the module's own pre-hooks."""
-    return _register(_global_forward_pre_hooks, hook)
+    return add_hook(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(
@@ -87,15 +82,15 @@ def _set_backward_kind(*, is_full: bool) -> None:
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Register a legacy backward hook for all modules; raises where full ones are registered."""
     _set_backward_kind(is_full=False)
-    return _register(_global_backward_hooks, hook)
+    return add_hook(_global_backward_hooks, hook)
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_output)`` before every module's backward."""
-    return _register(_global_backward_pre_hooks, hook)
+    return add_hook(_global_backward_pre_hooks, hook)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_input, grad_output)`` after every module's backward; raises beside legacy hooks."""
     _set_backward_kind(is_full=True)
-    return _register(_global_backward_hooks, hook)
+    return add_hook(_global_backward_hooks, hook)

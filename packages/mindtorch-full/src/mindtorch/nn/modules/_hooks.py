@@ -17,6 +17,7 @@ from mindtorch.nn.modules._global_hooks import (
     _global_forward_pre_hooks,
 )
 from mindtorch.utils.hooks import BackwardHook, RemovableHandle
+from mindtorch_autograd.hooks import add_hook
 
 
 class _WrappedHook:
@@ -92,11 +93,7 @@ class _CallMixin:
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` before the module's backward; a result replaces ``grad_output``."""
-        handle = RemovableHandle(self._backward_pre_hooks)
-        self._backward_pre_hooks[handle.id] = hook
-        if prepend:
-            self._backward_pre_hooks.move_to_end(handle.id, last=False)
-        return handle
+        return _add(self._backward_pre_hooks, hook, prepend)
 
     def _set_backward_kind(self, *, is_full: bool) -> None:
         """Say that the module's backward hooks are full ones, or legacy ones; RuntimeError beside the other kind."""
@@ -110,18 +107,12 @@ class _CallMixin:
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Register a legacy backward hook, which sees the last node of the module only."""
         self._set_backward_kind(is_full=False)
-        handle = RemovableHandle(self._backward_hooks)
-        self._backward_hooks[handle.id] = hook
-        return handle
+        return _add(self._backward_hooks, hook)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` once the module's input gradients exist."""
         self._set_backward_kind(is_full=True)
-        handle = RemovableHandle(self._backward_hooks)
-        self._backward_hooks[handle.id] = hook
-        if prepend:
-            self._backward_hooks.move_to_end(handle.id, last=False)
-        return handle
+        return _add(self._backward_hooks, hook, prepend)
 
     def _get_backward_hooks(self) -> tuple[list[Callable], list[Callable]]:
         full: list[Callable] = []
@@ -300,9 +291,10 @@ class _Call:
         self.result = None
 
 
-def _add(hooks: OrderedDict, hook: Callable) -> RemovableHandle:
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
+def _add(hooks: OrderedDict[int, Any], hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+    handle = add_hook(hooks, hook)
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
     return handle
 
 

@@ -16,6 +16,14 @@ from mindtorch.nn.parameter import Parameter
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
+def draw_weights(module: Module) -> None:
+    """Draw all weights of a recurrent layer or cell anew, uniform within 1/sqrt(hidden_size)."""
+    size: int = module.hidden_size
+    bound = 1.0 / math.sqrt(size) if size > 0 else 0
+    for weight in module.parameters():
+        init.uniform_(weight, -bound, bound)
+
+
 def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:
     """Return ``tensor`` with ``dim`` reordered; the former public name of the reordering."""
     warnings.warn(
@@ -135,9 +143,7 @@ class RNNBase(Module):
 
     def reset_parameters(self) -> None:
         """Draw all weights anew, uniform within 1/sqrt(hidden_size)."""
-        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
-        for weight in self.parameters():
-            init.uniform_(weight, -bound, bound)
+        draw_weights(self)
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Raise where dtype, dimensions or the feature size of ``input`` do not fit."""

@@ -1,11 +1,10 @@
 """One step of a recurrence; public through ``nn.modules.rnn``."""
 
-import math
 from typing import Any
 
 import mindtorch
 from mindtorch._tensor import Tensor
-from mindtorch.nn import init
+from mindtorch.nn.modules._rnn_base import draw_weights
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 from mindtorch.ops_table import aten
@@ -55,9 +54,7 @@ class RNNCellBase(Module):
 
     def reset_parameters(self) -> None:
         """Draw all weights anew, uniform within 1/sqrt(hidden_size)."""
-        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
-        for weight in self.parameters():
-            init.uniform_(weight, -bound, bound)
+        draw_weights(self)
 
     def _check_dims(self, input: Tensor, hx: Tensor | None) -> None:
         name = type(self).__name__

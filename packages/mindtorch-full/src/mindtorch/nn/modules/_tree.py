@@ -125,12 +125,17 @@ class _TreeMixin:
             raise AttributeError("`" + name + "` is not an nn.Module")
         setattr(parent, name, module)
 
-    def get_parameter(self, target: str) -> Parameter:
-        """Return the parameter at the dotted path ``target``."""
+    def _owner_of(self, target: str) -> tuple[Any, str]:
+        """Return the descendant whose attribute a dotted path names, and the attribute's name."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
             raise AttributeError(module._get_name() + " has no attribute `" + name + "`")
+        return module, name
+
+    def get_parameter(self, target: str) -> Parameter:
+        """Return the parameter at the dotted path ``target``."""
+        module, name = self._owner_of(target)
         param = getattr(module, name)
         if not isinstance(param, Parameter):
             raise AttributeError("`" + name + "` is not an nn.Parameter")
@@ -138,10 +143,7 @@ class _TreeMixin:
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer at the dotted path ``target``."""
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(module._get_name() + " has no attribute `" + name + "`")
+        module, name = self._owner_of(target)
         if name not in module._buffers:
             raise AttributeError("`" + name + "` is not a buffer")
         return getattr(module, name)

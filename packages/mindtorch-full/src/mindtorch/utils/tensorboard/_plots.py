@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto.summary_pb2 import Summary, SummaryMetadata
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
-from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 from tensorboard.plugins.custom_scalar import layout_pb2
 from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData
 from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
 
 from ._convert_np import make_np
+from ._proto_graph import tensor_shape_proto
 
 __all__ = ["compute_curve", "custom_scalars", "mesh", "pr_curve", "pr_curve_raw"]
 
@@ -21,11 +21,6 @@ _MOST_THRESHOLDS = 127  # the plugin's protocol buffers hold no more
 _LEAST = 1e-7  # a quotient of nothing by nothing is nothing
 
 Array = np.ndarray[Any, Any]
-
-
-def shape_proto(shape: Any) -> Any:
-    """Return a shape as the format has it."""
-    return TensorShapeProto(dim=[TensorShapeProto.Dim(size=size) for size in shape])
 
 
 def metadata(plugin: str, content: bytes = b"") -> Any:
@@ -48,7 +43,7 @@ def custom_scalars(layout: dict[str, dict[str, list[Any]]]) -> Any:
             made.append(layout_pb2.Chart(title=title, **content))
         categories.append(layout_pb2.Category(title=category, chart=made))
     text = layout_pb2.Layout(category=categories).SerializeToString()
-    tensor = TensorProto(dtype="DT_STRING", string_val=[text], tensor_shape=TensorShapeProto())
+    tensor = TensorProto(dtype="DT_STRING", string_val=[text], tensor_shape=tensor_shape_proto(()))
     value = Summary.Value(tag="custom_scalars__config__", tensor=tensor, metadata=metadata("custom_scalars"))
     return Summary(value=[value])
 
@@ -94,7 +89,9 @@ def pr_curve_raw(
 
 def _curve(tag: str, data: Array, count: int) -> Any:
     content = PrCurvePluginData(version=0, num_thresholds=count).SerializeToString()
-    tensor = TensorProto(dtype="DT_FLOAT", float_val=data.reshape(-1).tolist(), tensor_shape=shape_proto(data.shape))
+    tensor = TensorProto(
+        dtype="DT_FLOAT", float_val=data.reshape(-1).tolist(), tensor_shape=tensor_shape_proto(data.shape)
+    )
     return Summary(value=[Summary.Value(tag=tag, metadata=metadata("pr_curves", content), tensor=tensor)])
 
 
@@ -125,7 +122,7 @@ def mesh(
         shown = metadata("mesh", content.SerializeToString())
         shown.display_name, shown.summary_description = display_name or "", description or ""
         tensor = TensorProto(
-            dtype="DT_FLOAT", float_val=data.reshape(-1).tolist(), tensor_shape=shape_proto(data.shape)
+            dtype="DT_FLOAT", float_val=data.reshape(-1).tolist(), tensor_shape=tensor_shape_proto(data.shape)
         )
         values.append(Summary.Value(tag=f"{tag}_{name}", tensor=tensor, metadata=shown))
     return Summary(value=values)

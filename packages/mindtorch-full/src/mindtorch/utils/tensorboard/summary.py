@@ -17,7 +17,8 @@ import mindtorch as torch
 
 from ._convert_np import make_np
 from ._media import audio, draw_boxes, image, image_boxes, make_image, make_video, video
-from ._plots import compute_curve, custom_scalars, mesh, metadata, pr_curve, pr_curve_raw, shape_proto
+from ._plots import compute_curve, custom_scalars, mesh, metadata, pr_curve, pr_curve_raw
+from ._proto_graph import tensor_shape_proto
 
 __all__ = [
     "audio",
@@ -91,7 +92,7 @@ def tensor_proto(tag: str, tensor: Any) -> Any:
         values = torch.view_as_real(flat).flatten().tolist()
     else:
         values = flat.tolist()
-    made = TensorProto(dtype=dtype, tensor_shape=shape_proto(tensor.shape), **{field: values})
+    made = TensorProto(dtype=dtype, tensor_shape=tensor_shape_proto(tensor.shape), **{field: values})
     return Summary(value=[Summary.Value(tag=tag, tensor=made, metadata=metadata("tensor"))])
 
 
@@ -150,7 +151,7 @@ def make_histogram(values: Any, bins: Any, max_bins: int | None = None) -> Any:
 def text(tag: str, text: str) -> Any:
     """Return the summary of a text, which is shown as Markdown."""
     shown = metadata("text", TextPluginData(version=0).SerializeToString())
-    made = TensorProto(dtype="DT_STRING", string_val=[text.encode()], tensor_shape=shape_proto([1]))
+    made = TensorProto(dtype="DT_STRING", string_val=[text.encode()], tensor_shape=tensor_shape_proto([1]))
     return Summary(value=[Summary.Value(tag=tag + "/text_summary", metadata=shown, tensor=made)])
 
 
