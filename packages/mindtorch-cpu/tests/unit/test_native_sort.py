@@ -79,3 +79,18 @@ def test_what_is_left_to_numpys():
         shape = values[0].shape
         with pytest.raises(AssertionError, match="left this"):
             native_kernel("sort")((np.empty(shape, values[0].dtype), np.empty(shape, np.int64)), *values)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("largest", [True, False])
+def test_topk_of_strided_lines_is_that_of_dense_ones(dtype, largest):
+    """The same kernel selects, so that equal numbers are found at the same places."""
+    x = (np.arange(4 * 900).reshape(900, 4) * 7919 % 13).astype(dtype)
+    values, places = np.empty((6, 4), dtype), np.empty((6, 4), np.int64)
+    dense = np.empty((4, 6), dtype), np.empty((4, 6), np.int64)
+    topk = kernels["cpu"]["topk"].fn
+    topk((values, places), x, 6, 0, largest)
+    topk(dense, np.ascontiguousarray(x.T), 6, 1, largest)
+    np.testing.assert_array_equal(values, dense[0].T)
+    np.testing.assert_array_equal(places, dense[1].T)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, places, 0))

@@ -52,6 +52,9 @@ def topk(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool) -> 
         values[...] = self
         indices[...] = 0
         return
+    if self.size and (axis != self.ndim - 1 or not self.flags.c_contiguous):
+        _topk_of_lines(outs, self, k, axis, largest)
+        return
     extent = self.shape[axis]
     if extent <= _SMALL or k * 4 >= extent or k == 0:
         order = order_of(self, axis, largest)
@@ -63,6 +66,16 @@ def topk(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool) -> 
         places = take_along_axis(chosen, order_of(take_along_axis(self, chosen, axis), axis, largest), axis)
     indices[...] = places
     values[...] = take_along_axis(self, places, axis)
+
+
+def _topk_of_lines(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool) -> None:
+    """Let whichever kernel selects look at lines that lie one behind another."""
+    lines = np.ascontiguousarray(np.moveaxis(self, axis, -1))
+    shape = (*lines.shape[:-1], k)
+    made = np.empty(shape, self.dtype), np.empty(shape, np.int64)
+    table.kernels["cpu"]["topk"].fn(made, lines, k, self.ndim - 1, largest)
+    for out, found in zip(outs, made, strict=True):
+        out[...] = np.moveaxis(found, -1, axis)
 
 
 @kernel("searchsorted.Tensor", "searchsorted.Scalar")
