@@ -112,8 +112,26 @@ def load():
         except dcp.api.CheckpointException as error:
             found = error.failures[0][0]
             texts.append([type(found).__name__, str(found).replace(folder, "")[:60]])
-    result["texts"] = texts
+    result["texts"] = texts + parts(other, optimizer)
     return result
+
+
+def parts(model, optimizer):
+    """What is said of whole states that lack something, or have too much."""
+    name, value = next(iter(model.state_dict().items()))
+    said = []
+    for given in ({name: torch.ones(value.shape)}, {name: torch.ones(value.shape), "nothing": torch.ones(1)}, {}):
+        for more in ({}, {"strict": False}, {"broadcast_from_rank0": True}):
+            options = states.StateDictOptions(full_state_dict=True, **more)
+            try:
+                said.append(repr(states.set_model_state_dict(model, dict(given), options=options)))
+            except RuntimeError as error:
+                said.append(str(error))
+    try:
+        states.set_optimizer_state_dict(model, optimizer, {})
+    except RuntimeError as error:
+        said.append(str(error))
+    return said
 
 
 dist.init_process_group("gloo")

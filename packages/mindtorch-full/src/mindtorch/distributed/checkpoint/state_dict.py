@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import mindtorch as torch
 from mindtorch import distributed as dist
 from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch.distributed.tensor import DTensor, distribute_tensor
+from mindtorch.nn.modules.module import _IncompatibleKeys
 from mindtorch.optim.optimizer import Optimizer
 from mindtorch.tensor.tensor import Tensor
 
@@ -55,13 +56,6 @@ class StateDictOptions:
     dsd_fqn_modifiers: str = "_fqn_modifiers"
 
 
-class _IncompatibleKeys(NamedTuple):
-    """What a model lacks, and what it has no place for."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-
 def _checked(options: StateDictOptions | None) -> StateDictOptions:
     chosen = options if options is not None else StateDictOptions()
     if chosen.broadcast_from_rank0 and not chosen.full_state_dict:
@@ -101,6 +95,17 @@ def _gathered(value: Any, options: StateDictOptions) -> Any:
     return value.cpu() if options.cpu_offload and value.device.type != "cpu" else value
 
 
+def _check_model_state(state: dict[str, Any], options: StateDictOptions) -> None:
+    """RuntimeError for a model without a state, where there is to be one."""
+    elsewhere = options.cpu_offload and options.full_state_dict
+    lenient = elsewhere or options.ignore_frozen_params or options.broadcast_from_rank0 or not options.strict
+    if not state and not lenient:
+        raise RuntimeError(
+            "The option indicates that model state_dict is required to save or load, but model state_dict is empty."
+            f"rank = {dist.get_rank()=}."
+        )
+
+
 def _for_this_rank(state: dict[str, Any], options: StateDictOptions) -> dict[str, Any]:
     """Return whole states, or nothing where another process keeps them for all."""
     result: dict[str, Any] = _gathered(state, options)
@@ -123,6 +128,8 @@ def get_model_state_dict(
         state = {name: value for name, value in state.items() if name not in frozen}
     if submodules:
         state = _of_submodules(model, submodules, state, chosen)
+    else:
+        _check_model_state(state, chosen)
     return _for_this_rank(state, chosen)
 
 
@@ -238,6 +245,7 @@ def set_model_state_dict(
 ) -> _IncompatibleKeys:
     """Load a state by plain names; whole tensors become parts where the model's are."""
     chosen = _checked(options)
+    _check_model_state(model_state_dict, chosen)
     if not model_state_dict and not chosen.broadcast_from_rank0:
         return _IncompatibleKeys([], [])
     given = _broadcast(model_state_dict, chosen)
@@ -248,11 +256,15 @@ def set_model_state_dict(
         for name, value in own.items():
             if plain[name] in given:
                 state[name] = _fitted(given[plain[name]], value)
+            elif name != plain[name] and chosen.strict:
+                raise RuntimeError(f"Missing key: {plain[name]}.")
+            elif chosen.full_state_dict and not (chosen.broadcast_from_rank0 and chosen.strict):
+                state[name] = value  # what a whole state leaves out stays as it is
         known = set(plain.values())
         state.update({name: value for name, value in given.items() if name not in known})
         assign = any(param.device.type == "meta" for param in model.parameters())
-        result = model.load_state_dict(state, strict=chosen.strict, assign=assign)
-    return _IncompatibleKeys(list(result.missing_keys), list(result.unexpected_keys))
+        result: _IncompatibleKeys = model.load_state_dict(state, strict=chosen.strict, assign=assign)
+    return result
 
 
 def set_optimizer_state_dict(
@@ -265,6 +277,11 @@ def set_optimizer_state_dict(
     """Load states of optimizers by plain names of parameters."""
     chosen, names = _checked(options), _names(model)
     if not optim_state_dict and not chosen.broadcast_from_rank0:
+        if _optimizers(optimizers) and not (chosen.cpu_offload and chosen.full_state_dict):
+            raise RuntimeError(
+                "The option indicates that model state_dict is required to save, or load but optim state_dict is empty. "
+                f"{optim_state_dict}"
+            )
         return
     given = _broadcast(optim_state_dict, chosen)
     for optimizer in _optimizers(optimizers):
