@@ -1,5 +1,6 @@
 """`torch.export.export` with sizes that vary: graphs, bounds, guards and errors are torch's, and so are the numbers."""
 
+import copy
 import math
 
 import pytest
@@ -348,3 +349,14 @@ def test_a_size_that_cannot_be_followed_is_refused():
 
     with pytest.raises(NotImplementedError, match="follows the sizes in a way that is not found"):
         ours.export(Odd(), (mt.ones(5),), dynamic_shapes=({0: ours.Dim.DYNAMIC},))
+
+
+def test_copies_of_a_program_keep_its_sizes():
+    program = ours.export(flat(mt), (mt.ones(5, 4),), dynamic_shapes=({0: ours.Dim("batch")},))
+    graph = copy.deepcopy(program.graph_module).graph
+    shapes = [repr(node.meta["val"].shape) for node in graph.nodes if node.name in ("x", "add")]
+    assert shapes == ["torch.Size([s77, 4])", "torch.Size([3*s77])"]
+    copied = copy.deepcopy(program.module())
+    assert copied(mt.ones(9, 4)).shape == (27,)
+    with pytest.raises(AssertionError, match=r"Guard failed: x.size\(\)\[1\] == 4"):
+        copied(mt.ones(9, 5))

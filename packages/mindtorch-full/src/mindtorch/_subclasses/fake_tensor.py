@@ -69,6 +69,7 @@ class FakeTensor(Tensor):
 
     _mode_key = _TorchDispatchModeKey.FAKE
     __torch_function__ = disabled_torch_function
+    _varying: Any = None
 
     def __new__(cls, fake_mode: Any, elem: Any, device: Any, constant: Any = None, **options: Any) -> Any:
         """Return the fake over the meta tensor `elem`; AssertionError when that one has data."""
@@ -80,7 +81,6 @@ class FakeTensor(Tensor):
         made = make_tensor(cls, sig, None, elem._materialized_storage(), elem._offset, elem._counter)
         made.fake_mode = fake_mode
         made.constant = constant
-        made._varying = None
         return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
