@@ -20,6 +20,7 @@ from mindtorch_testing.fuzz.judge import SEVERE, Finding, compare  # noqa: E402
 from mindtorch_testing.fuzz.places import VALUES, Places, cause_of, replaced  # noqa: E402
 from mindtorch_testing.fuzz.progress import Progress  # noqa: E402
 from mindtorch_testing.fuzz.rows import Row, Rows  # noqa: E402
+from mindtorch_testing.fuzz.sequences import Sequence  # noqa: E402
 from mindtorch_testing.fuzz.shrink import shrunk, size  # noqa: E402
 from mindtorch_testing.fuzz.sides import Outcome, Side, SideDied  # noqa: E402
 from mindtorch_testing.record import Record  # noqa: E402
@@ -126,6 +127,23 @@ def test_both_sides_agree_on_calls_that_are_right(pair):
     assert campaign.tally.answered["value"] > 50
     assert campaign.tally.answered["error"] > 10
     assert [report.program for report in findings.reports.values()] == []
+
+
+def test_both_sides_agree_on_a_sequence_that_is_right(pair):
+    statements = (
+        "x0 = made((2, 3), 'float32', 0).requires_grad_()",
+        "x1 = x0.t()",
+        "x1[0] = 5",
+        "(x0 * x1).sum().backward()",
+    )
+    wrong = ("said = [made((2,), 'float32', 0) * len(torch.__name__)]", "(said,)", False)
+    (theirs, _, found), (_, _, other) = pair.judge([Sequence(statements).program(), wrong])
+    assert found is None
+    said, *states = theirs.seen[1][3]
+    assert "2 RuntimeError: a view of a leaf Variable" in said[3][0][2]
+    assert len(states) == 2
+    assert other is not None
+    assert other.kind == "value"
 
 
 def test_a_run_goes_on_where_a_side_itself_ended(pair, monkeypatch):

@@ -38,11 +38,13 @@ def evenly(grad: Tensor, self: Tensor, result: Tensor) -> Any:
     """The gradient shared by the elements equal to the result of a full reduction."""
     if result._wraps:  # a batch cannot be asked
         mask = aten.where(aten.isnan(result), aten.isnan(self), aten.eq(self, result))
-    elif result.dtype.is_floating_point and bool(aten.isnan(result).item()):
+        return aten.mul(mask, aten.div(grad, aten.sum(mask)))
+    if result.dtype.is_floating_point and bool(aten.isnan(result).item()):
         mask = aten.isnan(self)
     else:
         mask = aten.eq(self, result)
-    return aten.mul(mask, aten.div(grad, aten.sum(mask)))
+    # Filled, not multiplied: a gradient that is nan or infinite stays with the elements that have the result.
+    return aten.masked_fill(aten.zeros_like(self), mask, aten.div(grad, aten.sum(mask)))
 
 
 def shared(

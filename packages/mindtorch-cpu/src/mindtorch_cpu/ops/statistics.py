@@ -126,7 +126,7 @@ def _median_all(out: Any, self: Any, skip_nan: bool) -> None:
     flat = self.reshape(-1)
     if flat.size == 0:
         # What C makes of nan: the lowest of 32 and 64 bits, whose last bits are zeros.
-        out.fill(np.nan if out.dtype.kind == "f" else 0 if out.itemsize < 4 else np.iinfo(out.dtype).min)
+        out.fill(np.nan if out.dtype.kind in "fcb" else 0 if out.itemsize < 4 else np.iinfo(out.dtype).min)
         return
     out[...] = flat[_median_places(flat, skip_nan)[0]]
 

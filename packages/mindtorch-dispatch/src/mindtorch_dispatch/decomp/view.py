@@ -142,6 +142,8 @@ def movedim(self: Tensor, source: Sequence[int] | int, destination: Sequence[int
     to_dims = [wrap_dim(dim, count) for dim in destination]
     check(len(set(from_dims)) == len(from_dims), lambda: f"movedim: repeated dim in `source` ({list(source)})")
     check(len(set(to_dims)) == len(to_dims), lambda: f"movedim: repeated dim in `destination` ({list(destination)})")
+    if count == 0:
+        return aten.alias(self)
     order = [-1] * count
     for old, new in zip(from_dims, to_dims, strict=True):
         order[new] = old

@@ -79,7 +79,7 @@ elu_backward = checked(at("elu_backward_cpu", 0, 5), _check_elu_backward)
 def _check_relu(self: Spec) -> None:
     check(self.dtype is not bool_dtype, lambda: "Boolean inputs not supported for relu")
     if self.dtype.is_complex:
-        raise NotImplementedError(f"\"clamp_min_scalar_cpu\" not implemented for '{self.dtype.scalar_name}'")
+        raise NotImplementedError("clamp is not supported for complex types")
 
 
 relu = checked(pointwise(DEFAULT), _check_relu)

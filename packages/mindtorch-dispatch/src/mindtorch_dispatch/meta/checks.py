@@ -5,18 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_pair
 
 _C_TYPES = {
     "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int",
     "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
     "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+    "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int",
 }  # fmt: skip
 
 
 def c_type(dtype: Dtype) -> str:
     """Return the C++ name that some of torch's messages use for a dtype."""
     return _C_TYPES.get(dtype.name, dtype.name)
+
+
+_LEGACY = frozenset("uint8 int8 int16 int32 int64 float16 float32 float64".split())
+"""The dtypes that had a tensor type of their own in torch's first versions."""
+
+_TYPE_PREFIXES = {"cpu": "CPU", "meta": "Meta"}
+
+
+def type_text(spec: Spec) -> str:
+    """Return what torch's texts call the type of a tensor: `torch.FloatTensor`, but `CPUBoolType` and `MetaFloatType`."""
+    device = spec.device.type
+    if device not in _TYPE_PREFIXES or (device == "cpu" and spec.dtype.name in _LEGACY):
+        return spec.dtype.type_name
+    return f"{_TYPE_PREFIXES[device]}{spec.dtype.scalar_name}Type"
 
 
 def check(condition: bool, message: Callable[..., str], error: type[Exception] = RuntimeError) -> None:
@@ -96,16 +112,8 @@ def is_number(value: object) -> bool:
 
 def broadcastable(shape: Sequence[int], target: Sequence[int]) -> None:
     """Raise torch's `expand` error unless `shape` broadcasts to exactly `target`."""
-    lead = len(target) - len(shape)
-    if lead < 0:
-        broadcast_pair(target, shape)
+    wide = broadcast_pair(tuple(target), tuple(shape))
+    if wide != tuple(target):
         raise RuntimeError(
-            f"output with shape {shape_text(target)} doesn't match the broadcast shape {shape_text(shape)}"
+            f"output with shape {shape_text(target)} doesn't match the broadcast shape {shape_text(wide)}"
         )
-    for index in range(len(target) - 1, lead - 1, -1):
-        have, wanted = shape[index - lead], target[index]
-        if have not in (1, wanted):
-            raise RuntimeError(
-                f"The size of tensor a ({wanted}) must match the size of tensor b ({have}) at non-singleton dimension "
-                f"{index}"
-            )

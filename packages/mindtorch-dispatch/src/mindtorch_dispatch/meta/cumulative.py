@@ -20,7 +20,7 @@ def running_sum(name: str) -> MetaRule:
     def rule(self: Spec, dim: int, dtype: Dtype | None = None) -> Outputs:
         chosen = dtype or int_or_bool_to_long(self.dtype)
         axis = wrap_dim(dim, self.ndim)
-        if chosen is bool_dtype:
+        if chosen is bool_dtype and self.numel:
             raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
         return Outputs(Spec.of(chosen, self.device, self.shape), cast=chosen, values=(self, axis))
 

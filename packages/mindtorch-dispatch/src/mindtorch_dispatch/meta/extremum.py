@@ -53,8 +53,9 @@ def extreme_dims(name: str) -> MetaRule:
         dims = wrap_dims(dim, self.ndim)
         if dim == () or dim == []:
             check_some(self, name)
-        check_not_empty(self, dims, f"{name}()")
-        check_kernel(self.dtype, "max_values_cpu" if name == "amax" else "min_values_cpu")
+        check_not_empty(self, dim or dims, f"{name}()")
+        if self.numel:
+            check_kernel(self.dtype, "max_values_cpu" if name == "amax" else "min_values_cpu")
         return Outputs(reduced(self, dims, keepdim, self.dtype), values=(self, dims, keepdim))
 
     return MetaRule(rule, out=True, exact=dtype_mismatch, leading=before_kept_dims)

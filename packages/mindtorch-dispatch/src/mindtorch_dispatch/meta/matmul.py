@@ -128,11 +128,11 @@ def _check_same_dtypes(self: Spec, mat1: Spec, mat2: Spec) -> None:
 @summing_rule
 def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Scalar = 1, alpha: Scalar = 1) -> Spec:
     """`addmm`: beta * self + alpha * (mat1 @ mat2)."""
+    _check_same_dtypes(self, mat1, mat2)
     for name, spec in (("mat1", mat1), ("mat2", mat2)):
         check(spec.ndim == 2, lambda name=name, spec=spec: f"{name} must be a matrix, got {spec.ndim}-D tensor")
     check_inner(mat1, mat2)
     shape = (mat1.shape[0], mat2.shape[1])
-    _check_same_dtypes(self, mat1, mat2)
     check_expands(self, shape)
     check_implemented(self.dtype, "addmm_impl_cpu_")
     return Spec.of(self.dtype, self.device, shape)

@@ -21,11 +21,11 @@ def matrix_exp(self: Spec) -> Spec:
 @meta_rule(out=True)
 def trace(self: Spec) -> Outputs:
     """`trace`."""
-    check(self.ndim == 2, lambda: f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     check(
         self.dtype.name != "bool",
         lambda: "\"trace\" not implemented for 'Bool'",
         NotImplementedError,
     )
+    check(self.ndim == 2, lambda: f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     dtype = int_or_bool_to_long(self.dtype)
     return Outputs(Spec.of(dtype, self.device, ()), cast=dtype)

@@ -82,8 +82,7 @@ def layer_norm(
 ) -> tuple[Spec, ...]:
     """`native_layer_norm`: result, mean, reciprocal of the deviation."""
     first = check_normalized_shape(input, normalized_shape, weight, bias)
-    if input.numel:
-        check_floating(input.dtype, "LayerNormKernelImpl")
+    check_floating(input.dtype, "LayerNormKernelImpl")
     dtype = statistics_dtype(input, weight, bias)
     shape = (*input.shape[:first], *[1] * len(normalized_shape))
     statistics = Spec.of(dtype, input.device, shape)

@@ -40,7 +40,7 @@ def reduced(self: Spec, dims: tuple[int, ...], keepdim: bool, dtype: Dtype) -> S
     return Spec.of(dtype, self.device, reduced_shape(self.shape, dims, keepdim))
 
 
-def check_not_empty(self: Spec, dims: tuple[int, ...], name: str) -> None:
+def check_not_empty(self: Spec, dims: Sequence[int], name: str) -> None:
     """Raise torch's IndexError when a reduction without identity runs over no elements."""
     for dim in dims:
         check(

@@ -11,7 +11,7 @@ from mindtorch_storage.strides import check_fits, infer_size, memory_span, view_
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..typing import Tensor
-from .checks import check, shape_text, wrap_dim
+from .checks import check, shape_text, type_text, wrap_dim
 from .rule import Start, View, meta_rule
 
 view_rule = meta_rule(view=True)
@@ -58,7 +58,7 @@ def expand(self: Spec, size: Sequence[int], implicit: bool = False) -> View:
     lead = len(size) - self.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand({self.dtype.type_name}{{{shape_text(self.shape)}}}, size={shape_text(size)}): the number of sizes "
+            f"expand({type_text(self)}{{{shape_text(self.shape)}}}, size={shape_text(size)}): the number of sizes "
             f"provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
         )
     shape, stride = list(size), [0] * len(size)
@@ -250,8 +250,8 @@ def _room(base: Tensor) -> int:
 @view_rule
 def unbind(self: Spec, dim: int = 0) -> tuple[View, ...]:
     """`unbind`: every position along a dimension."""
-    check(self.ndim > 0, lambda: "Dimension specified as 0 but tensor has no dimensions", IndexError)
     dim = wrap_dim(dim, self.ndim)
+    check(self.ndim > 0, lambda: "Dimension specified as 0 but tensor has no dimensions", IndexError)
     shape, stride = self.shape[:dim] + self.shape[dim + 1 :], self.stride[:dim] + self.stride[dim + 1 :]
     return tuple(strided(self, shape, stride, index * self.stride[dim]) for index in range(self.shape[dim]))
 

@@ -114,5 +114,6 @@ def _sign_views(call: Call) -> None:
     recorded = "default" if single else "multi_output"
     plan.creation = "inference" if mode.inference else recorded if mode.grad else "no_grad"
     plan.follows = mode.records and not tracked and not base.inference and differentiable(base.spec.dtype)
-    if detached or base.inference or mode.exclude & AUTOGRAD_MASK:
+    # Bytes seen as another dtype have no derivative: torch keeps no note of what they are a view of.
+    if detached or call.row.name == "view.dtype" or base.inference or mode.exclude & AUTOGRAD_MASK:
         plan.creation, plan.follows = None, False

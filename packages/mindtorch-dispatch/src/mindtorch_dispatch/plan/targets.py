@@ -22,7 +22,7 @@ from ..state import AUTOGRAD_MASK, state
 from ..table import OpRow, RowKind
 from .call import Call
 from .out_dtypes import FREE, check_out_dtype, is_exact
-from .overlap import refusing_overlap
+from .overlap import OverlapCheck, refusing_overlap
 
 _FILLS = frozenset(
     "fill_.Scalar zero_ masked_fill_.Scalar masked_fill_.Tensor index_fill_.int_Scalar index_fill_.int_Tensor index_put_ tril_ "
@@ -74,12 +74,15 @@ def check_inference(target: TensorBase) -> None:
         )
 
 
-def check_result_type(result: Dtype, target: Dtype) -> None:
+_C_NAMES = frozenset("clamp_ clamp_min_ clamp_max_ clamp.out clamp_min.out clamp_max.out".split())
+"""The rows whose text has the C++ name of the target's dtype."""
+
+
+def check_result_type(result: Dtype, target: Dtype, row: OpRow | None = None) -> None:
     """Raise torch's error when a result of dtype `result` must not be written to a tensor of dtype `target`."""
     if not can_cast(result, target):
-        raise RuntimeError(
-            f"result type {result.scalar_name} can't be cast to the desired output type {target.scalar_name}"
-        )
+        name = c_type(target) if row is not None and row.name in _C_NAMES else target.scalar_name
+        raise RuntimeError(f"result type {result.scalar_name} can't be cast to the desired output type {name}")
 
 
 def _check_same(result: Spec, spec: Spec) -> None:
@@ -114,19 +117,22 @@ def check_target(call: Call) -> None:
     if row.name not in _FILLS:
         check_writable(spec)
     if row.kind is RowKind.INPLACE:
-        _check_result(row, call.answer.specs, spec)
+        _check_result(call, target, spec)
 
 
-def _check_result(row: OpRow, result: Spec, spec: Spec) -> None:
+def _check_result(call: Call, target: TensorBase, spec: Spec) -> None:
+    row, result = call.row, call.answer.specs
     if row.meta.exact:
         _check_same(result, spec)
     if result.shape != spec.shape:
+        if isinstance(call.plan.before, OverlapCheck):  # torch looks at memory before it looks at shapes
+            call.plan.before.look(target, call.bound.flat)
         raise RuntimeError(
             f"output with shape {shape_text(spec.shape)} doesn't match the broadcast shape {shape_text(result.shape)}"
         )
     if row.packet == "abs_" and spec.dtype.is_complex:
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    check_result_type(result.dtype, spec.dtype)
+    check_result_type(result.dtype, spec.dtype, row)
 
 
 RESIZE_WARNING = (
@@ -254,7 +260,7 @@ def check_out(call: Call) -> None:
         if row.name != "abs" or not _takes_magnitudes(call.tensors[0].dtype, target.dtype):
             check_out_dtype(row, spec, target.dtype, place)
         if row.name not in FREE:
-            check_result_type(spec.dtype, target.dtype)
+            check_result_type(spec.dtype, target.dtype, row)
         # Where torch refuses operands that share memory with the result, it looks before it resizes.
         fits = target._sig.spec.shape == spec.shape and not row.meta.repeats_ok
         if row.apart is not ANYWHERE or row.meta.aliases_ok or fits:

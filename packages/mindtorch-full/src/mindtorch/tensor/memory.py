@@ -134,8 +134,6 @@ class MemoryMixin(TensorBase):
             return self._set_storage(
                 aten.empty([0], dtype=self.dtype, device=self.device)._materialized_storage(), 0, (0,), (1,)
             )
-        if source is self:
-            return self
         if isinstance(source, TensorBase):
             spec = source._sig.spec
             if spec.dtype is not self.dtype:

@@ -5,6 +5,7 @@ shrunk to a small call and printed. Differences with a reason stand in `accepted
 are findings. With `--record FILE` a run that was stopped goes on, until so many calls are on record; each run has a seed of its
 own, and several may add to one file at a time. Where MindTorch's sources changed, what was found before is made again.
 `--places 1/60` makes no random calls, but puts each of `places.VALUES` at each place of every sixtieth entry point.
+`--sequences` makes random sequences of statements over a few tensors in place of single calls.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mindtorch_testing.fuzz.places import Places
 from mindtorch_testing.fuzz.progress import Progress, as_table
 from mindtorch_testing.fuzz.report import write_page
 from mindtorch_testing.fuzz.rows import Rows
+from mindtorch_testing.fuzz.sequences import Sequences
 from mindtorch_testing.record import Record
 
 ENOUGH = 500_000
@@ -47,6 +49,7 @@ def parsed() -> argparse.Namespace:
         metavar="PART/PARTS",
         help="no random calls: hostile values at every place of each entry point of a part",
     )
+    parser.add_argument("--sequences", action="store_true", help="sequences of statements in place of calls")
     parser.add_argument("--entry", action="append", help="pattern of names, repeatable")
     parser.add_argument("--kind", action="append", choices=KINDS, help=f"kinds that are findings, default {SEVERE}")
     parser.add_argument("--every-kind", action="store_true", help="all kinds are findings")
@@ -60,7 +63,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--write", action="store_true", help="write docs/status/fuzz.md")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the findings as lines of JSON")
     parser.add_argument("--environment", action="append", default=[], metavar="NAME=VALUE", help="of our side")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.sequences and (options.record or options.write):
+        parser.error("sequences are not kept on record: leave --record and --write out")
+    return options
 
 
 def chosen(pair: Pair, patterns: list[str] | None, rows: Rows) -> tuple[list[Entry], int]:
@@ -89,6 +95,8 @@ def main() -> int:
     if options.places:
         part, parts = map(int, options.places.split("/"))
         entries, lane, options.calls = entries[part - 1 :: parts], Places, 10**9
+    elif options.sequences:
+        lane = Sequences
     progress = Progress(Record(options.record), options.seed, findings, lambda text: print(text, flush=True))
     made_again(pairs[0], progress, findings)
     lanes = [

@@ -40,7 +40,14 @@ class Side:
 
     def __init__(self, name: str) -> None:
         self.torch: Any = importlib.import_module(name)
-        self.names = {"torch": self.torch, "nan": math.nan, "inf": math.inf, "np": np}
+        self.names = {
+            "torch": self.torch,
+            "nan": math.nan,
+            "inf": math.inf,
+            "np": np,
+            "state": state,
+            "made": self.made,
+        }
         self.generator = self.torch.default_generator
         self.threads = int(os.environ.get("MINDTORCH_FUZZ_THREADS", "1"))
         self.patience = float(os.environ.get("MINDTORCH_FUZZ_PATIENCE", "20"))
@@ -79,6 +86,11 @@ class Side:
         except (AttributeError, ImportError, NotImplementedError, RuntimeError):
             return False
         return True
+
+    def made(self, shape: tuple[int, ...], dtype: str, number: int) -> Any:
+        """Return a tensor for a sequence: elements of either sign, neighbours never alike, another one for each number."""
+        values = [(7 * (number + place) % 11 - 4) / 3 for place in range(math.prod(shape))]
+        return self.torch.tensor(values).reshape(shape).to(getattr(self.torch, dtype))
 
     def worker(self, programs: list[tuple[str, str, bool]]) -> None:
         """Run a batch and end the process."""
@@ -242,6 +254,14 @@ def read_bytes(value: Any) -> Any:
     memory = np.frombuffer(ctypes.string_at(place, (last + 1) * item), f"V{item}")
     strides = tuple(stride * item for _, stride in sizes)
     return np.lib.stride_tricks.as_strided(memory, tuple(size for size, _ in sizes), strides).tobytes()
+
+
+def state(value: Any) -> tuple[Any, ...] | None:
+    """Return what a tensor became beside its elements: its gradient, version, place in the graph."""
+    if value is None:
+        return None
+    node = type(value.grad_fn).__name__.rstrip("0123456789")
+    return value.grad, value._version, value.is_leaf, value._is_view(), node
 
 
 def limit_memory() -> None:
