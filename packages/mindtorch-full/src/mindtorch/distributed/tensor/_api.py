@@ -359,7 +359,8 @@ def _factory(make: Callable[..., Any]) -> Callable[..., DTensor]:
     return factory
 
 
-empty, ones, rand, randn, zeros = map(_factory, (torch.empty, torch.ones, torch.rand, torch.randn, torch.zeros))
+_PLAIN: tuple[Callable[..., Any], ...] = (torch.empty, torch.ones, torch.rand, torch.randn, torch.zeros)
+empty, ones, rand, randn, zeros = map(_factory, _PLAIN)
 
 
 def full(
