@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import io
 import operator
+import pickle
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,7 @@ import mindtorch as mt
 from mindtorch.utils import data as our_data
 from mindtorch.utils.data import graph as our_graph
 from mindtorch.utils.data import graph_settings as our_settings
+from mindtorch_testing import assert_torch_error
 
 from .outcomes import assert_same
 
@@ -109,6 +112,7 @@ CASES: list[Callable[[Side], Any]] = [
     lambda m: m.w([1, 2]).list_files(), lambda m: m.iter.FileLister(str(Path(__file__).parent / "ops"), "test_complex*.py").map(Path).map(operator.attrgetter("name")),
     lambda m: m.iter.FileLister("/nowhere"), lambda m: len(m.iter.FileLister(".")), lambda m: m.iter.FileOpener([__file__], mode="x"), lambda m: m.iter.FileOpener([__file__], mode="rb", encoding="utf8"),
     lambda m: m.iter.FileOpener([__file__], mode="rb").read_from_stream(100).map(len, input_col=1).map(operator.itemgetter(1)), lambda m: m.iter.FileOpener([3]), lambda m: len(m.iter.FileOpener([__file__], length=7)),
+    *(lambda m, mode=mode: m.iter.FileOpener([__file__], mode=mode).map(lambda pair: (pair[1].mode, pair[1].read(9))) for mode in ("b", "t", "r", "rb", "rt")),
     lambda m: m.s(), lambda m: repr(m.s()), lambda m: m.s()[9], lambda m: m.s().map(odd)[3], lambda m: len(m.s().map(odd)), lambda m: list(m.s().batch(2)), lambda m: m.s().batch(2)[7], lambda m: m.s().batch(2, drop_last=True)[2],
     lambda m: len(m.s().batch(2)), lambda m: m.s().concat(m.s("ab"))[6], lambda m: m.s().concat(m.s("ab"))[16], lambda m: len(m.s().concat(m.s("ab"))), lambda m: m.s().zip(m.s("ab"))[1], lambda m: m.s().zip(m.s("ab"))[3],
     lambda m: m.map.Concater(), lambda m: m.map.Zipper(3), lambda m: m.s().shuffle(), lambda m: m.s().shuffle(indices=[1, 2]).set_seed(5), lambda m: m.s({"a": 1})["a"], lambda m: m.s().foo, lambda m: m.s().shuffle()[1],
@@ -156,6 +160,32 @@ def test_outputs_that_are_read_again_start_anew() -> None:
         return started, again, [str(warning.message) for warning in caught], list(second)
 
     assert_same(lambda: texts(OURS), lambda: texts(THEIRS))
+
+
+def test_outputs_that_are_being_read_are_copied_from_the_start() -> None:
+    def copied(side: Side) -> Any:
+        pipes = [*side.r(5).fork(2), *side.r(5).demux(2, odd)]
+        readers = [iter(pipes[0]), iter(pipes[2])]
+        started = [next(reader) for reader in readers]
+        again = [list(pickle.loads(pickle.dumps(pipe))) for pipe in pipes]
+        return started, again, [list(reader) for reader in readers]
+
+    assert_same(lambda: copied(OURS), lambda: copied(THEIRS))
+
+
+def test_a_wrapped_stream_is_pickled_as_its_stream() -> None:
+    def pickled(side: Side) -> Any:
+        wrapper = side.data.datapipes.utils.common.StreamWrapper
+        again = pickle.loads(pickle.dumps(wrapper(io.BytesIO(b"abc"))))
+        return type(again) is wrapper, type(again.file_obj), again.read()
+
+    assert_same(lambda: pickled(OURS), lambda: pickled(THEIRS))
+
+    def refused(side: Side) -> Any:
+        with open(__file__) as file:
+            return pickle.dumps(side.data.datapipes.utils.common.StreamWrapper(file))
+
+    assert_torch_error(lambda: refused(OURS), lambda: refused(THEIRS))
 
 
 def test_names_are_those_of_torch() -> None:

@@ -33,11 +33,17 @@ VALUES = {
     ),
     "masked identity": lambda T: T.masked._reduction_identity("masked.prod", T.ones(2, dtype=T.int8)),
     "reference of a scalar": lambda T: T._refs.amax(T.tensor(3.0), dim=0, keepdim=True),
+    "shapes together": lambda T: T._refs._broadcast_shapes((2, 1), None, T.Size([1, 3]), 3),
+    "shapes without numbers": lambda T: T._refs._broadcast_shapes((0,), (1,)),
+    "no shapes": lambda T: T._refs._broadcast_shapes(None),
     "utils of prims": lambda T: T._prims.utils.is_integer_dtype(T.int8),
 }
 ERRORS = {
     "shapes": lambda T: T._C._infer_size(T.Size([2]), T.Size([3])),
     "no shape": lambda T: T._C._infer_size([2], (3,)),
+    "other shapes": lambda T: T._refs._broadcast_shapes((2, 4), (3, 4)),
+    "a negative shape": lambda T: T._refs._broadcast_shapes((2, 1), (-1,)),
+    "a negative shape that differs": lambda T: T._refs._broadcast_shapes((2, 3), -1),
     "float16": lambda T: T._C._set_cpu_allow_fp16_reduced_precision_reduction(1),
     "mkldnn": lambda T: T._C._set_mkldnn_enabled(1),
     "combination": lambda T: T._compute_linear_combination(T.ones([]), T.ones(2, 2)),

@@ -13,9 +13,11 @@ from typing import NamedTuple
 import pytest
 
 import mindtorch.utils._pytree as ours
+from mindtorch import Size
 
-pytest.importorskip("torch", reason="oracle")
+torch = pytest.importorskip("torch", reason="oracle")
 theirs = pytest.importorskip("torch.utils._pytree")
+SIZES = {ours: Size, theirs: torch.Size}
 
 Point = namedtuple("Point", "x y")
 
@@ -172,6 +174,8 @@ CALLS = {
     "pprint": lambda p: p.treespec_pprint(_spec(p, TREE)),
     "dict keys": lambda p: p._dict_flatten_with_keys({"a": 1}),
     "subclasses": lambda p: p.tree_flatten([type("D", (dict,), {"__repr__": lambda s: "D"})(a=1)]),
+    "sizes": lambda p: p.tree_map(str, [SIZES[p]([2, 3]), (1, SIZES[p]([]))]),
+    "sizes again": lambda p: type(p.tree_map(abs, SIZES[p]([2, 3]))),
     "keys": lambda p: (p.SequenceKey(1), str(p.MappingKey("a")), str(p.GetAttrKey("q")), p.SequenceKey(0).get([7])),
 }
 for index, other in enumerate(OTHERS):

@@ -1,6 +1,8 @@
 """What `torch.testing._internal` and tests on it ask of torch, beside torch."""
 
 import importlib
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -154,6 +156,12 @@ def test_every_name_of_the_references_is_bound():
         theirs = __import__(f"torch._refs{module}", fromlist=["_"])
         ours = __import__(f"mindtorch._refs{module}", fromlist=["_"])
         assert not [name for name in theirs.__all__ if not hasattr(ours, name)]
+
+
+def test_the_table_of_decompositions_is_full_once_it_is_imported():
+    code = "from mindtorch._decomp import decomposition_table; print(*decomposition_table)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"aten.selu.default", "aten.celu.default"} <= set(done.stdout.split())
 
 
 def test_decompositions_are_found_by_operator():

@@ -28,7 +28,6 @@ global_decomposition_table: dict[str, dict[Any, Callable[..., Any]]] = {
 decomposition_table = global_decomposition_table["post_autograd"]
 pre_autograd_decomposition_table = global_decomposition_table["pre_autograd"]
 meta_table = global_decomposition_table["meta"]
-_read: list[bool] = []
 
 
 def _overloads(given: Any) -> Iterable[Any]:
@@ -44,10 +43,7 @@ def _overloads(given: Any) -> Iterable[Any]:
 
 
 def _fill() -> None:
-    """Enter the op table's decompositions, once."""
-    if _read:
-        return
-    _read.append(True)
+    """Enter the op table's decompositions."""
     for packet in list(packets.values()):
         for row in packet.rows:
             if row.composite is None or row.schema.namespace != "aten":
@@ -80,7 +76,6 @@ def register_decomposition(
 
 def get_decompositions(aten_ops: Sequence[Any], type: str = "post_autograd") -> dict[Any, Callable[..., Any]]:
     """Return the decompositions of ops, as far as there are some."""
-    _fill()
     table = global_decomposition_table[type]
     return {overload: table[overload] for overload in _overloads(list(aten_ops)) if overload in table}
 
@@ -93,8 +88,8 @@ def remove_decompositions(decompositions: dict[Any, Callable[..., Any]], aten_op
 
 def core_aten_decompositions() -> dict[Any, Callable[..., Any]]:
     """Return the decompositions of all ops that are not of the core set."""
-    _fill()
     return {op: fn for op, fn in decomposition_table.items() if torch.Tag.core not in getattr(op, "tags", ())}
 
 
+_fill()
 adopt(globals())

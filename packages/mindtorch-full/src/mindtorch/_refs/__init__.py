@@ -5,6 +5,7 @@ An operation that is made of others is a decomposition already, so there is noth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import mindtorch as torch
@@ -31,6 +32,32 @@ def copy_to(a: Any, b: Any, *, allow_cross_device: bool = True) -> Any:
             f"Attempting to copy from device {b.device} to device {a.device}, but cross-device copies are not allowed!"
         )
     return a.copy_(b)
+
+
+def _broadcast_shapes(*shapes: Sequence[int] | int | None) -> list[int] | None:
+    """Return the sizes that shapes have together; None among them is passed over, and None is that of no shapes.
+
+    Raises:
+        RuntimeError: two sizes of a dimension differ, and neither is 1.
+        ValueError: a size is negative.
+    """
+    given = [(one,) if isinstance(one, int) else tuple(one) for one in shapes if one is not None]
+    if not given:
+        return None
+    common = [1] * max(map(len, given))
+    for number, shape in enumerate(given):
+        for place in range(-1, -1 - len(shape), -1):
+            size = shape[place]
+            if common[place] == 1:
+                if size < 0:
+                    raise ValueError("Attempting to broadcast a dimension with negative length!")
+                common[place] = size
+            elif size not in (1, common[place]):
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {size} at {place}! "
+                    f"Mismatching argument at index {number} had {shape}; but expected shape should be broadcastable to {common}"
+                )
+    return common
 
 
 def rpow(a: Any, b: Any) -> Any:

@@ -212,7 +212,7 @@ register_node(
 register_node(
     Size,
     _tuple_flatten,
-    lambda values, context: Size(values),
+    _tuple_unflatten,  # what a function makes of sizes need not be whole numbers
     serialized_type_name="torch.Size",
     flatten_with_keys_fn=_tuple_flatten_with_keys,
 )

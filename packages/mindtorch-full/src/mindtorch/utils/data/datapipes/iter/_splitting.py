@@ -18,6 +18,7 @@ _COPIES: dict[str | None, Callable[[Any], Any]] = {
     "shallow": copying.copy,
     "deep": copying.deepcopy,
 }
+_READING = ("_source", "_waiting", "_stopped", "_exhausted")
 
 
 def _checked_count(num_instances: int) -> None:
@@ -45,6 +46,16 @@ class _Shared(IterDataPipe[Any]):
         self._waiting: list[deque[Any]] = [deque() for _ in range(self.num_instances)]
         self._stopped = [True] * self.num_instances
         self._exhausted = False
+
+    def __getstate__(self) -> Any:
+        # What is being read cannot be pickled, so a copy starts to read anew.
+        state = {name: value for name, value in self.__dict__.items() if name not in _READING}
+        hook = type(self).getstate_hook
+        return state if hook is None else hook(state)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.reset()
 
     def is_every_instance_exhausted(self) -> bool:
         """Whether every output was read to its end."""

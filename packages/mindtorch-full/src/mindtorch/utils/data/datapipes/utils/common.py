@@ -108,7 +108,7 @@ def get_file_binaries_from_pathnames(
     for pathname in pathnames:
         if not isinstance(pathname, str):
             raise TypeError(f"Expected string type for pathname, but got {type(pathname)}")
-        opened = open(pathname, "r" if mode == "t" else mode, encoding=encoding)  # noqa: SIM115 (closed by its wrapper)
+        opened = open(pathname, f"r{mode}" if mode in ("b", "t") else mode, encoding=encoding)  # noqa: SIM115 (closed by its wrapper)
         yield pathname, StreamWrapper(opened)
 
 
@@ -161,6 +161,12 @@ class StreamWrapper:
     def __del__(self) -> None:
         if "file_obj" in self.__dict__:
             self.close()
+
+    def __getstate__(self) -> Any:
+        return self.file_obj
+
+    def __setstate__(self, state: Any) -> None:
+        self.__init__(state)  # type: ignore[misc]
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *dir(self.file_obj)]
