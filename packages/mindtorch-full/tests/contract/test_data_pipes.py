@@ -162,6 +162,19 @@ def test_outputs_that_are_read_again_start_anew() -> None:
     assert_same(lambda: texts(OURS), lambda: texts(THEIRS))
 
 
+def test_a_reader_that_ends_after_a_reset_leaves_its_output_readable() -> None:
+    def read(side: Side) -> Any:
+        first, second, third = side.r(10).fork(3)
+        whole = list(first), list(second)
+        for value in third:
+            if value == 4:
+                again = list(first)
+                break
+        return whole, again, list(third)
+
+    assert_same(lambda: read(OURS), lambda: read(THEIRS))
+
+
 def test_outputs_that_are_being_read_are_copied_from_the_start() -> None:
     def copied(side: Side) -> Any:
         pipes = [*side.r(5).fork(2), *side.r(5).demux(2, odd)]

@@ -70,6 +70,7 @@ class _Shared(IterDataPipe[Any]):
         if self._source is None and self._stopped[instance_id]:
             self._source, self._exhausted = iter(self.main_datapipe), False
             self._stopped = [False] * self.num_instances
+        stopped = self._stopped  # a reader that ends late says so of its own round alone
         try:
             while not self._stopped[instance_id]:
                 try:
@@ -82,8 +83,8 @@ class _Shared(IterDataPipe[Any]):
                     return
                 yield self._given(self._waiting[instance_id].popleft())
         finally:
-            self._stopped[instance_id] = True
-            if all(self._stopped):
+            stopped[instance_id] = True
+            if stopped is self._stopped and all(stopped):
                 self._source = None
                 for queue in self._waiting:
                     queue.clear()
