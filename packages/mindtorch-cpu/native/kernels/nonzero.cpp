@@ -1,4 +1,4 @@
-// Elements and positions where a mask holds, and the largest elements.
+// Elements and positions where a mask holds.
 #include "kernels/index.h"
 
 #include "parallel.h"
@@ -116,46 +116,12 @@ PyObject* index_masked(PyObject* const* values, Py_ssize_t count) {
     return select_held(values[0], PySequence_Fast_GET_ITEM(values[1], 0));
 }
 
-constexpr npy_intp MOST_BEST = 256;
-
-// Outputs are (values, indices); values (self, k, dim, largest): rows of float32.
-int topk(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
-    if (count != 4 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 2 || !PyLong_CheckExact(values[1]) ||
-        !PyLong_CheckExact(values[2]) || !PyBool_Check(values[3]))
-        return 0;
-    PyArrayObject *best = plain_array(PyTuple_GET_ITEM(outs, 0), true),
-                  *places = plain_array(PyTuple_GET_ITEM(outs, 1), true);
-    PyArrayObject* self = plain_array(values[0]);
-    if (best == nullptr || places == nullptr || self == nullptr || PyArray_TYPE(self) != NPY_FLOAT ||
-        PyArray_TYPE(best) != NPY_FLOAT || PyArray_TYPE(places) != NPY_INT64 || !PyArray_IS_C_CONTIGUOUS(self) ||
-        !PyArray_IS_C_CONTIGUOUS(best) || !PyArray_IS_C_CONTIGUOUS(places) || may_overlap(best, self))
-        return 0;
-    const int ndim = PyArray_NDIM(self);
-    const long many = integer_of(values[1]), dim = integer_of(values[2]);
-    if (ndim == 0 || (dim != ndim - 1 && dim != -1)) return 0;
-    const npy_intp width = PyArray_DIM(self, ndim - 1);
-    if (many < 1 || many > MOST_BEST || many > width || PyArray_SIZE(places) != PyArray_SIZE(best) ||
-        PyArray_SIZE(best) * width != PyArray_SIZE(self) * many)
-        return 0;
-    const bool largest = values[3] == Py_True;
-    const auto extent = static_cast<size_t>(width), wanted = static_cast<size_t>(many);
-    parallel(size_of(self) / extent, GRAIN / extent + 1, [&](size_t from, size_t to) {
-        int32_t keys[MOST_BEST];
-        for (size_t row = from; row < to; row++)
-            index_loops().best(static_cast<float*>(PyArray_DATA(best)) + row * wanted,
-                               static_cast<int64_t*>(PyArray_DATA(places)) + row * wanted, keys,
-                               static_cast<const float*>(PyArray_DATA(self)) + row * extent, extent, wanted, largest);
-    });
-    return 1;
-}
-
 }  // namespace
 
 const NamedKernel nonzero_kernels[] = {
     {"nonzero", nullptr, FULL_PRECISION, nonzero},
     {"masked_select", nullptr, FULL_PRECISION, masked_select},
     {"_index_masked", nullptr, FULL_PRECISION, index_masked},
-    {"topk", topk},
     {nullptr, nullptr},
 };
 

@@ -28,6 +28,7 @@ namespace mindtorch {
     X(nonzero)                       \
     X(sort)                          \
     X(kthvalue)                      \
+    X(topk)                          \
     X(rnn)                           \
     X(factory)                       \
     X(ctc)                           \

@@ -89,8 +89,8 @@ def test_topk_of_strided_lines_is_that_of_dense_ones(dtype, largest):
     values, places = np.empty((6, 4), dtype), np.empty((6, 4), np.int64)
     dense = np.empty((4, 6), dtype), np.empty((4, 6), np.int64)
     topk = kernels["cpu"]["topk"].fn
-    topk((values, places), x, 6, 0, largest)
-    topk(dense, np.ascontiguousarray(x.T), 6, 1, largest)
+    topk((values, places), x, 6, 0, largest, True)
+    topk(dense, np.ascontiguousarray(x.T), 6, 1, largest, True)
     np.testing.assert_array_equal(values, dense[0].T)
     np.testing.assert_array_equal(places, dense[1].T)
     np.testing.assert_array_equal(values, np.take_along_axis(x, places, 0))

@@ -45,15 +45,15 @@ def sort(outs: tuple[Any, Any], self: Any, axis: int, descending: bool) -> None:
 
 
 @kernel("topk")
-def topk(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool) -> None:
-    """The k largest or smallest along a dim, best first, and where they are."""
+def topk(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool, sorted_: bool = True) -> None:
+    """The k largest or smallest along a dim, best first whether `sorted_` or not, and where they are."""
     values, indices = outs
     if self.ndim == 0:
         values[...] = self
         indices[...] = 0
         return
     if self.size and (axis != self.ndim - 1 or not self.flags.c_contiguous):
-        _topk_of_lines(outs, self, k, axis, largest)
+        _topk_of_lines(outs, self, k, axis, largest, sorted_)
         return
     extent = self.shape[axis]
     if extent <= _SMALL or k * 4 >= extent or k == 0:
@@ -68,12 +68,12 @@ def topk(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool) -> 
     values[...] = take_along_axis(self, places, axis)
 
 
-def _topk_of_lines(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool) -> None:
+def _topk_of_lines(outs: tuple[Any, Any], self: Any, k: int, axis: int, largest: bool, sorted_: bool) -> None:
     """Let whichever kernel selects look at lines that lie one behind another."""
     lines = np.ascontiguousarray(np.moveaxis(self, axis, -1))
     shape = (*lines.shape[:-1], k)
     made = np.empty(shape, self.dtype), np.empty(shape, np.int64)
-    table.kernels["cpu"]["topk"].fn(made, lines, k, self.ndim - 1, largest)
+    table.kernels["cpu"]["topk"].fn(made, lines, k, self.ndim - 1, largest, sorted_)
     for out, found in zip(outs, made, strict=True):
         out[...] = np.moveaxis(found, -1, axis)
 

@@ -51,11 +51,11 @@ def _topk(self: Spec, k: int, dim: int = -1, largest: bool = True, sorted_: bool
     if shape:
         shape[axis] = k
     specs = tuple(Spec.of(dtype, self.device, shape) for dtype in (self.dtype, int64))
-    return Outputs(specs, values=(self, k, axis, largest))
+    return Outputs(specs, values=(self, k, axis, largest, sorted_))
 
 
 topk = MetaRule(_topk, out=True, exact=True, apart=unless_number)
-"""`topk`; the kernel gets (self, k, dim, largest)."""
+"""`topk`; the kernel gets (self, k, dim, largest, sorted)."""
 
 
 def _check_side(right: bool, side: str | None) -> None:
