@@ -3,11 +3,22 @@
 #include "kernels/pointwise.h"
 #include "simd/loop.h"
 
+#include <type_traits>
+
 namespace mindtorch {
 
 namespace {
 
 using Byte = unsigned char;
+
+// Bytes that came from elsewhere may be any where they are seen as bool: all but 0 are true.
+template <typename T>
+INLINE T element(T stored) {
+    if constexpr (std::is_same_v<T, Byte>)
+        return stored != 0;
+    else
+        return stored;
+}
 
 // An operation is a function of `arity` elements and the numbers of the call. Operands may be the output, whose
 // elements are read before they are written: the compiler need not look whether they overlap.
@@ -17,16 +28,16 @@ void loop(void* out, const void* const* in, size_t count, const double* numbers)
     const auto* a = static_cast<const T*>(in[0]);
     const auto* b = static_cast<const T*>(in[arity > 1 ? 1 : 0]);
     const auto* c = static_cast<const T*>(in[arity > 2 ? 2 : 0]);
-    const T x = *a, y = *b, z = *c;
+    const T x = element(*a), y = element(*b), z = element(*c);
     const Op op(numbers);
     MINDTORCH_IVDEP
     for (size_t i = 0; i < count; i++) {
         if constexpr (arity == 1) {
-            to[i] = (R)op(a[i]);
+            to[i] = (R)op(element(a[i]));
         } else if constexpr (arity == 2) {
-            to[i] = (R)op(form & 1 ? x : a[i], form & 2 ? y : b[i]);
+            to[i] = (R)op(form & 1 ? x : element(a[i]), form & 2 ? y : element(b[i]));
         } else {
-            to[i] = (R)op(form & 1 ? x : a[i], form & 2 ? y : b[i], form & 4 ? z : c[i]);
+            to[i] = (R)op(form & 1 ? x : element(a[i]), form & 2 ? y : element(b[i]), form & 4 ? z : element(c[i]));
         }
     }
 }

@@ -87,3 +87,32 @@ def test_bytes_seen_as_another_dtype_are_no_view() -> None:
         plain.view(lib.int32).zero_()
         assert plain.tolist() == [0, 0, 0]
         assert plain._version == 1
+
+
+SEEN_AS_BOOL = {
+    "==": lambda lib, x, y: x == y,
+    "!=": lambda lib, x, y: x != y,
+    "^": lambda lib, x, y: x ^ y,
+    "<": lambda lib, x, y: x < y,
+    "minimum": lambda lib, x, y: lib.minimum(x, y),
+    "equal": lambda lib, x, y: lib.equal(x, lib.tensor([True, True, False, True])),
+    "a number": lambda lib, x, y: x == True,  # noqa: E712
+}
+
+
+@pytest.mark.parametrize("call", SEEN_AS_BOOL.values(), ids=SEEN_AS_BOOL)
+def test_bytes_that_are_seen_as_bool(call: Any) -> None:
+    """All but 0 are true, and equal."""
+    found = []
+    for lib in (torch, mindtorch):
+        x = lib.tensor([2, 1, 0, 255], dtype=lib.uint8).view(lib.bool)
+        found.append(repr(call(lib, x, lib.tensor([True, True, True, True]))))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("number", [1e9, -1e9, 70000, 65504, 1e9j])
+def test_numbers_that_halves_of_complex_numbers_do_not_hold(number: complex) -> None:
+    def call(lib: Any) -> Any:
+        return lib.empty(1, dtype=lib.complex32).fill_(number)
+
+    assert answer(mindtorch, call) == answer(torch, call)
