@@ -76,6 +76,7 @@ class Slotted:
     __slots__ = ("left", "other", "unset")
 
 
+@pytest.mark.skipif(native.module is None, reason="the native module is not built, or switched off")
 def test_copied_slots(monkeypatch):
     """The native function gives what Python's gives, and refuses what is no slot."""
     given, names = Slotted(), ("left", "unset")
