@@ -44,8 +44,6 @@ def number_of(value: Any, dtype: Any) -> Any:
     if isinstance(value, tuple):  # an element of complex32, which numpy has as two halves
         value = complex(*value)
     if dtype.names:
-        if any(math.isfinite(part) and abs(part) > _LARGEST["float16"] for part in (value.real, value.imag)):
-            raise RuntimeError("value cannot be converted to type c10::complex<c10::Half> without overflow")
         with np.errstate(over="ignore"):
             return np.array((np.float16(value.real), np.float16(value.imag)), dtype)
     if isinstance(value, complex) and dtype.kind != "c":

@@ -108,11 +108,3 @@ def test_bytes_that_are_seen_as_bool(call: Any) -> None:
         x = lib.tensor([2, 1, 0, 255], dtype=lib.uint8).view(lib.bool)
         found.append(repr(call(lib, x, lib.tensor([True, True, True, True]))))
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("number", [1e9, -1e9, 70000, 65504, 1e9j])
-def test_numbers_that_halves_of_complex_numbers_do_not_hold(number: complex) -> None:
-    def call(lib: Any) -> Any:
-        return lib.empty(1, dtype=lib.complex32).fill_(number)
-
-    assert answer(mindtorch, call) == answer(torch, call)
