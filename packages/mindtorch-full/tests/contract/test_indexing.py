@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import mindtorch as mt
+from mindtorch.tensor import indexing
 from mindtorch_runtime import native
 
 from .indexing_cases import build_index, build_tensor, make_case
@@ -228,3 +230,15 @@ def test_positions_in_tensors_are_read_by_native_code() -> None:
         sys.setprofile(None)
     assert found.tolist() == [4, 5]
     assert "getitem" not in names
+
+
+def test_slices_of_another_thread_are_not_kept():
+    """An export keeps slices that take everything; what other threads compute meanwhile is as always."""
+    x, found = mt.ones(3), []
+    with indexing.whole_slices_kept():
+        thread = threading.Thread(target=lambda: found.append(indexing._slice_at(x, 0, slice(None)) is x))
+        thread.start()
+        thread.join()
+        assert indexing._slice_at(x, 0, slice(None)) is not x
+    assert found == [True]
+    assert indexing._slice_at(x, 0, slice(None)) is x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -88,20 +89,23 @@ def _specified(items: tuple[Any, ...]) -> int:
     return count
 
 
-class _WholeSlices:
-    """Whether slices that take everything are calls, too: at another size they may take less."""
+class _WholeSlices(threading.local):
+    """Whether slices of this thread that take everything are calls, too: at another size they may take less."""
 
     kept = False
 
 
+_whole_slices = _WholeSlices()
+
+
 @contextlib.contextmanager
 def whole_slices_kept() -> Iterator[None]:
-    """In the block, every slice is a call."""
-    before, _WholeSlices.kept = _WholeSlices.kept, True
+    """In the block, every slice of this thread is a call."""
+    before, _whole_slices.kept = _whole_slices.kept, True
     try:
         yield
     finally:
-        _WholeSlices.kept = before
+        _whole_slices.kept = before
 
 
 def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
@@ -110,7 +114,7 @@ def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
     if start is None and stop is None and step is None:
         if result._sig.spec.ndim == 0:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        return _slice(result, dim, 0, _END, 1) if _WholeSlices.kept else result
+        return _slice(result, dim, 0, _END, 1) if _whole_slices.kept else result
     start, stop, step = bound(start), bound(stop), bound(step)
     if step is None:
         step = 1
@@ -121,7 +125,7 @@ def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
     limit = 2**63 - 1
     if (start is not None and abs(start) > limit) or (stop is not None and abs(stop) > limit):
         start, stop, _ = slice(start, stop).indices(result._sig.spec.shape[dim])
-    if among and not _WholeSlices.kept and _takes_all(start, stop, step, result._sig.spec.shape[dim]):
+    if among and _takes_all(start, stop, step, result._sig.spec.shape[dim]) and not _whole_slices.kept:
         return result
     return _slice(result, dim, 0 if start is None else start, _END if stop is None else stop, step)
 
