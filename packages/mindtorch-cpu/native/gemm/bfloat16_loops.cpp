@@ -1,5 +1,4 @@
 // Products of bfloat16: panels are packed as floats, or as pairs for processors that multiply and add pairs at once.
-#include "gemm/bfloat16.h"
 #include "gemm/microkernel.h"
 
 #if defined(__AVX512F__) && __has_include(<avx512bf16intrin.h>)
@@ -155,7 +154,7 @@ struct BFloat16Tile {
 };
 
 // True where the sums alone are the result.
-MINDTORCH_INLINE bool plain(const BFloat16Product& p, const BFloat16Tile& t) {
+MINDTORCH_INLINE bool plain(const Product<uint16_t>& p, const BFloat16Tile& t) {
     return t.last && !t.accumulate_out && p.alpha == 1.0f && t.addend == nullptr && t.columns == NR;
 }
 
@@ -172,7 +171,7 @@ MINDTORCH_INLINE void write_rounded(uint16_t* to, const Vector& first, const Vec
     memcpy(to + WIDTH, &right, sizeof right);
 }
 
-void epilogue(const BFloat16Product& p, const BFloat16Tile& t, const float* sums) {
+void epilogue(const Product<uint16_t>& p, const BFloat16Tile& t, const float* sums) {
     if (plain(p, t)) {
         for (size_t i = 0; i < t.rows; i++, sums += NR) {
             uint16_t* out = t.out + static_cast<ptrdiff_t>(i) * p.out_row;
@@ -206,7 +205,7 @@ void epilogue(const BFloat16Product& p, const BFloat16Tile& t, const float* sums
 
 #define MINDTORCH_TILE(Way, attribute)                                                                      \
     template <size_t ROWS>                                                                                  \
-    attribute void tile_of(const BFloat16Product& p, const BFloat16Tile& t, const Way::Word* left,          \
+    attribute void tile_of(const Product<uint16_t>& p, const BFloat16Tile& t, const Way::Word* left,        \
                            const Way::Word* right, size_t words) {                                          \
         Vector sums[ROWS][2] = {};                                                                          \
         for (size_t k = 0; k < words; k += SUM_DEPTH)                                                       \
@@ -250,18 +249,18 @@ struct Blocks {
 
     static size_t words(size_t depth) { return (least(depth, DEPTH) + Way::DEPTH - 1) / Way::DEPTH; }
     static size_t rows_size(size_t rows, size_t depth) {
-        return round_up(round_up(least(rows, MC), MR) * words(depth) * 4, 64);
+        return round_up(round_up(least(rows, MC), MR) * words(depth), 16);
     }
     static size_t columns_size(size_t columns, size_t depth) {
-        return round_up(round_up(least(columns, NC), NR) * words(depth) * 4, 64);
+        return round_up(round_up(least(columns, NC), NR) * words(depth), 16);
     }
     static size_t scratch(size_t rows, size_t columns, size_t depth) {
-        const size_t partial = depth > DEPTH ? least(rows, MC_SUMS) * least(columns, NC) * 4 : 0;
+        const size_t partial = depth > DEPTH ? least(rows, MC_SUMS) * least(columns, NC) : 0;
         return rows_size(rows, depth) + columns_size(columns, depth) + partial;
     }
 
     // Packed rows from `row` on times packed columns from `column` on.
-    static void block(const BFloat16Product& p, BFloat16Tile t, const typename Way::Word* left,
+    static void block(const Product<uint16_t>& p, BFloat16Tile t, const typename Way::Word* left,
                       const typename Way::Word* right, size_t row, size_t rows, size_t column, size_t columns,
                       size_t words) {
         float* const partial = t.partial;
@@ -284,10 +283,10 @@ struct Blocks {
         }
     }
 
-    static void multiply(const BFloat16Product& p, void* scratch) {
-        auto* rows_packed = static_cast<typename Way::Word*>(scratch);
-        auto* columns_packed = rows_packed + rows_size(p.rows, p.depth) / 4;
-        auto* partial = reinterpret_cast<float*>(columns_packed + columns_size(p.columns, p.depth) / 4);
+    static void multiply(const Product<uint16_t>& p, float* scratch) {
+        auto* rows_packed = reinterpret_cast<typename Way::Word*>(scratch);
+        auto* columns_packed = rows_packed + rows_size(p.rows, p.depth);
+        auto* partial = reinterpret_cast<float*>(columns_packed + columns_size(p.columns, p.depth));
         for (size_t column = 0; column < p.columns; column += NC) {
             const size_t columns = least(NC, p.columns - column);
             for (size_t super = 0; super < p.rows; super += MC_SUMS) {
@@ -323,7 +322,7 @@ struct Blocks {
         }
     }
 
-    static void multiply_skinny(const BFloat16Product& p) {
+    static void multiply_skinny(const Product<uint16_t>& p, float*) {
         constexpr size_t TOGETHER = 8;
         for (size_t column = 0; column < p.columns; column += TOGETHER) {
             const size_t columns = least(TOGETHER, p.columns - column);
@@ -355,13 +354,13 @@ struct Blocks {
 }  // namespace
 
 #define MINDTORCH_BFLOAT16_LOOPS(Way) \
-    {MR, NR, Blocks<Way>::scratch, Blocks<Way>::multiply, Blocks<Way>::multiply_skinny}
+    {MR, NR, Blocks<Way>::scratch, Blocks<Way>::multiply, Blocks<Way>::multiply_skinny, 0, nullptr}
 
-extern const BFloat16GemmLoops MINDTORCH_LOOPS(bfloat16_gemm_loops) = MINDTORCH_BFLOAT16_LOOPS(Widened);
+extern const GemmLoops<uint16_t> MINDTORCH_LOOPS(bfloat16_gemm_loops) = MINDTORCH_BFLOAT16_LOOPS(Widened);
 #ifdef MINDTORCH_PAIRS
-extern const BFloat16GemmLoops MINDTORCH_LOOPS(bfloat16_dot_loops) = MINDTORCH_BFLOAT16_LOOPS(Paired);
+extern const GemmLoops<uint16_t> MINDTORCH_LOOPS(bfloat16_dot_loops) = MINDTORCH_BFLOAT16_LOOPS(Paired);
 #else
-extern const BFloat16GemmLoops MINDTORCH_LOOPS(bfloat16_dot_loops) = MINDTORCH_BFLOAT16_LOOPS(Widened);
+extern const GemmLoops<uint16_t> MINDTORCH_LOOPS(bfloat16_dot_loops) = MINDTORCH_BFLOAT16_LOOPS(Widened);
 #endif
 
 }  // namespace mindtorch

@@ -20,6 +20,10 @@ template <>
 const GemmLoops<double>& loops() {
     return gemm_double_loops();
 }
+template <>
+const GemmLoops<uint16_t>& loops() {
+    return has_avx512_bf16 ? bfloat16_dot_loops() : bfloat16_gemm_loops();
+}
 
 size_t least(size_t a, size_t b) { return a < b ? a : b; }
 size_t parts_of(size_t count, size_t parts) { return (count + parts - 1) / parts; }
@@ -66,6 +70,14 @@ bool dense(const Matrix<Real>& m, size_t rows, size_t columns) {
     return m.row == 1 || m.column == 1 || rows == 1 || columns == 1;
 }
 
+template <typename Real>
+void transpose(Batch<Real>& batch) {
+    batch.first = transposed(batch.first);
+    const ptrdiff_t left = batch.left;
+    batch.left = batch.right;
+    batch.right = left;
+}
+
 // Turn the batch, where that helps, into one whose products have few rows; false when it has none such.
 template <typename Real>
 bool make_skinny(Batch<Real>& batch) {
@@ -73,26 +85,40 @@ bool make_skinny(Batch<Real>& batch) {
     // Of a tile some columns more would be in vain; sums down the depth need none.
     const size_t most = p.columns < p.rows && p.left.column == 1 ? 2 * SKINNY : SKINNY;
     if (p.rows > SKINNY && p.columns > most) return false;
-    if (p.columns < p.rows) {
-        batch.first = transposed(p);
-        const ptrdiff_t left = batch.left;
-        batch.left = batch.right;
-        batch.right = left;
-    }
+    if (p.columns < p.rows) transpose(batch);
     return dense(batch.first.right, batch.first.depth, batch.first.columns);
 }
 
+// Few rows of bfloat16 are multiplied where they lie, and down columns alone: all else is as quick when it is packed.
+bool few_dense_rows(const Product<uint16_t>& p) {
+    return p.rows <= SKINNY && p.out_column == 1 && p.left.column == 1 && p.right.row == 1;
+}
+
+template <>
+bool make_skinny(Batch<uint16_t>& batch) {
+    if (few_dense_rows(batch.first)) return true;
+    if (!few_dense_rows(transposed(batch.first))) return false;
+    transpose(batch);
+    return true;
+}
+
+// Make the rows of a product dense in `memory`; the memory behind them.
+template <typename Real>
+Real* gather_rows(Product<Real>& p, Real* memory) {
+    for (size_t i = 0; i < p.rows; i++)
+        for (size_t k = 0; k < p.depth; k++)
+            memory[i * p.depth + k] =
+                p.left.data[static_cast<ptrdiff_t>(i) * p.left.row + static_cast<ptrdiff_t>(k) * p.left.column];
+    p.left = {memory, static_cast<ptrdiff_t>(p.depth), 1};
+    return memory + p.rows * p.depth;
+}
+// Rows of bfloat16 are dense where they are few.
+float* gather_rows(Product<uint16_t>&, float* memory) { return memory; }
+
 // A product of few rows; `memory` holds its rows and its sums.
 template <typename Real>
-void run_skinny(Product<Real> p, Real* memory) {
-    if (p.left.column != 1) {
-        for (size_t i = 0; i < p.rows; i++)
-            for (size_t k = 0; k < p.depth; k++)
-                memory[i * p.depth + k] =
-                    p.left.data[static_cast<ptrdiff_t>(i) * p.left.row + static_cast<ptrdiff_t>(k) * p.left.column];
-        p.left = {memory, static_cast<ptrdiff_t>(p.depth), 1};
-        memory += p.rows * p.depth;
-    }
+void run_skinny(Product<Real> p, AccumulateType<Real>* memory) {
+    if (p.left.column != 1) memory = gather_rows(p, memory);
     loops<Real>().multiply_skinny(p, memory);
 }
 
@@ -149,10 +175,7 @@ bool run(Batch<Real> batch) {
     const bool skinny = make_skinny(batch);
     if (!skinny && first.out_column != 1) {
         if (first.out_row != 1) return false;
-        first = transposed(first);
-        const ptrdiff_t left = batch.left;
-        batch.left = batch.right;
-        batch.right = left;
+        transpose(batch);
     }
     const double work = static_cast<double>(batch.count) * static_cast<double>(first.rows) *
                         static_cast<double>(first.columns) * static_cast<double>(first.depth);
@@ -174,11 +197,11 @@ bool run(Batch<Real> batch) {
         rounded(skinny ? rows * (first.depth + columns) : loops<Real>().scratch(rows, columns, first.depth));
     const size_t grain = grain_of(count);
     const size_t workers = least(grain == 0 ? count : parts_of(count, grain), threads);
-    auto* memory = static_cast<Real*>(scratch(workers * size * sizeof(Real)));
+    auto* memory = static_cast<AccumulateType<Real>*>(scratch(workers * size * sizeof(AccumulateType<Real>)));
     if (memory == nullptr) return false;
     const auto body = [&](size_t from, size_t to) {
         // Parts of the pool are count * i / workers: the one that begins at `from` is i.
-        Real* own = memory + (from * workers + count - 1) / count * size;
+        AccumulateType<Real>* own = memory + (from * workers + count - 1) / count * size;
         for (size_t at = from; at < to; at++) {
             const size_t row = at % each / pieces.across * pieces.rows,
                          column = at % each % pieces.across * pieces.columns;
@@ -198,5 +221,6 @@ bool run(Batch<Real> batch) {
 
 bool multiply_all(const Batch<float>& batch) { return run(batch); }
 bool multiply_all(const Batch<double>& batch) { return run(batch); }
+bool multiply_all(const Batch<uint16_t>& batch) { return run(batch); }
 
 }  // namespace mindtorch

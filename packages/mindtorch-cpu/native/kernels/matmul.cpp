@@ -1,6 +1,6 @@
 // Products of matrices, vectors and batches of float32, float64 or bfloat16, at any strides; everything else is
 // numpy's.
-#include "gemm/bfloat16.h"
+#include "gemm/gemm.h"
 #include "kernels/integer.h"
 #include "kernels/linear_dynamic.h"
 #include "kernels/operand.h"
@@ -121,32 +121,14 @@ int multiply(const Operands& o) {
     p.out = reinterpret_cast<Real*>(o.out.data);
     p.out_row = o.out.row;
     p.out_column = o.out.column;
-    p.alpha = static_cast<Real>(o.alpha);
-    p.beta = static_cast<Real>(o.beta);
+    p.alpha = static_cast<AccumulateType<Real>>(o.alpha);
+    p.beta = static_cast<AccumulateType<Real>>(o.beta);
     p.addend = o.beta != 0 ? matrix(o.addend) : Matrix<Real>{nullptr, 0, 0};
     batch.count = static_cast<size_t>(o.out.count);
     batch.left = o.left.step;
     batch.right = o.right.step;
     batch.out = o.out.step;
     batch.addend = o.addend.step;
-    return multiply_all(batch) ? 1 : 0;
-}
-
-int gemm_bfloat16(const Operands& o) {
-    const auto matrix = [](const View& v) {
-        return Matrix<uint16_t>{reinterpret_cast<uint16_t*>(v.data), v.row, v.column};
-    };
-    const Matrix<uint16_t> addend = o.beta != 0 ? matrix(o.addend) : Matrix<uint16_t>{nullptr, 0, 0};
-    const BFloat16Batch batch = {
-        {static_cast<size_t>(o.out.rows), static_cast<size_t>(o.out.columns), static_cast<size_t>(o.left.columns),
-         matrix(o.left), matrix(o.right), reinterpret_cast<uint16_t*>(o.out.data), o.out.row,
-         static_cast<float>(o.alpha), static_cast<float>(o.beta), addend},
-        o.out.column,
-        static_cast<size_t>(o.out.count),
-        o.left.step,
-        o.right.step,
-        o.out.step,
-        o.addend.step};
     return multiply_all(batch) ? 1 : 0;
 }
 
@@ -163,7 +145,7 @@ int product(PyObject* out, PyObject* left, PyObject* right, Operands& operands) 
         b.count != to.count)
         return 0;
     if (operands.alpha == 0 || !separate(out, left) || !separate(out, right)) return 0;
-    if (bfloat16) return gemm_bfloat16(operands);
+    if (bfloat16) return multiply<uint16_t>(operands);
     return type == NPY_FLOAT ? multiply<float>(operands) : multiply<double>(operands);
 }
 

@@ -26,7 +26,7 @@ public:
     }
 #else
     void* get(size_t bytes) {
-        if (bytes > size_ || size_ > KEPT) {
+        if (data_ == nullptr || bytes > size_ || size_ > KEPT) {
             free(data_);
             const size_t wanted = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             data_ = aligned_alloc(ALIGNMENT, wanted > 0 ? wanted : ALIGNMENT);

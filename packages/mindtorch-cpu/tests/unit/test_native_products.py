@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -222,3 +223,14 @@ def test_many_tiny_ones_are_those_of_each(size: tuple[int, int, int], layout: st
     for at in range(300):
         native_kernel("baddbmm")(each[at : at + 1], *(a[at : at + 1] for a in (added, left, right)), 0.3, 1.7)
     np.testing.assert_array_equal(out, each)
+
+
+def test_first_product_of_thread_without_depth() -> None:
+    # The memory that a thread keeps for its kernels does not exist yet.
+    def multiply() -> np.ndarray:
+        out = np.full((30, 40), np.nan)
+        native_kernel("mm")(out, np.empty((30, 0)), np.empty((0, 40)))
+        return out
+
+    with ThreadPoolExecutor(1) as pool:
+        assert not pool.submit(multiply).result().any()
