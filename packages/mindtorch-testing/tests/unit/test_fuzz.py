@@ -18,7 +18,7 @@ from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair, Report, Ta
 from mindtorch_testing.fuzz.catalog import catalog  # noqa: E402
 from mindtorch_testing.fuzz.judge import SEVERE, Finding, compare  # noqa: E402
 from mindtorch_testing.fuzz.places import VALUES, Places, cause_of, replaced  # noqa: E402
-from mindtorch_testing.fuzz.progress import Progress  # noqa: E402
+from mindtorch_testing.fuzz.progress import Progress, as_report, as_table  # noqa: E402
 from mindtorch_testing.fuzz.rows import Row, Rows  # noqa: E402
 from mindtorch_testing.fuzz.sequences import Sequence  # noqa: E402
 from mindtorch_testing.fuzz.shrink import shrunk, size  # noqa: E402
@@ -129,6 +129,23 @@ def test_both_sides_agree_on_calls_that_are_right(pair):
     assert [report.program for report in findings.reports.values()] == []
 
 
+def test_the_time_told_is_what_both_sides_and_the_driver_computed(pair):
+    campaign, told = Campaign(pair, [ENTRIES["Tensor.neg"]], Findings(SEVERE, Rows.load(), print), 3), []
+    torch_before, ours_before = pair.torch.computed, pair.ours.computed
+    campaign.run(20, made=lambda tally, seconds: told.append(seconds))
+    torch_took, ours_took = pair.torch.computed - torch_before, pair.ours.computed - ours_before
+    assert min(torch_took, ours_took) > 0
+    assert torch_took + ours_took < told[0] < 60
+
+
+def test_what_is_on_record_is_not_followed_up_again():
+    findings = Findings(SEVERE, Rows([], {}), print)
+    large, small = Finding("extra error", "RuntimeError: many", "1"), Finding("extra error", "RuntimeError: few", "1")
+    findings.know([as_report(as_table(Report("aten.a", small, ("", "torch.a()", False), large.signature)))])
+    assert [findings.take("aten.a", found) for found in (large, small)] == [False, False]
+    assert findings.take("aten.b", large)
+
+
 def test_both_sides_agree_on_a_sequence_that_is_right(pair):
     statements = (
         "x0 = made((2, 3), 'float32', 0).requires_grad_()",
@@ -202,13 +219,16 @@ def test_runs_add_up_until_there_are_as_many_calls_as_wanted(tmp_path):
     assert [report.finding.where for report in later.reports()] == ["[1]"]
 
 
-def test_a_run_without_a_call_fails(tmp_path):
-    options = Namespace(write=False, save=None, entry=None)
+def test_a_run_without_a_call_fails_and_writes_no_page(tmp_path, monkeypatch):
+    options = Namespace(write=True, save=None, entry=None)
+    pages = []
+    monkeypatch.setattr("mindtorch_testing.fuzz.__main__.write_page", lambda *parts: pages.append(parts))
     for name, calls, status in (("none", 0, 1), ("some", 3, 0)):
         findings = Findings(SEVERE, Rows([], {}), print)
         progress = Progress(Record(tmp_path / name), 1, findings, print)
         progress.add(Tally(calls, {"aten.a"}, Counter(value=calls)), 1.0)
         assert told(options, progress, findings, 0) == status
+        assert len(pages) == calls // 3
 
 
 def test_a_process_that_ends_is_told_and_the_next_call_is_made(pair):
@@ -250,6 +270,7 @@ def test_what_other_sources_gave_counts_but_its_findings_are_made_again(tmp_path
     progress = Progress(Record(tmp_path / "record"), 6, today, print)
     assert progress.reports() == []
     made_again(pair, progress, today)
+    assert [report.entry for report in progress.reports()] == ["aten.b"]  # without a call of these sources
     progress.add(Tally(3, {"aten.b"}, kinds=Counter(value=1)), 1.0)
     assert [report.entry for report in progress.reports()] == ["aten.b"]
     assert (progress.tally().calls, progress.today().calls, progress.states()) == (13, 3, 2)

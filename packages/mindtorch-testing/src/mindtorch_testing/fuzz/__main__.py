@@ -19,7 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-from mindtorch_testing.fuzz.campaign import BATCH, COUNTERS, Campaign, Findings, Pair, Report
+from mindtorch_testing.fuzz.campaign import BATCH, COUNTERS, Campaign, Findings, Pair, Report, Tally
 from mindtorch_testing.fuzz.catalog import Entry, catalog
 from mindtorch_testing.fuzz.judge import KINDS, SEVERE
 from mindtorch_testing.fuzz.places import Places
@@ -99,6 +99,7 @@ def main() -> int:
         lane = Sequences
     progress = Progress(Record(options.record), options.seed, findings, lambda text: print(text, flush=True))
     made_again(pairs[0], progress, findings)
+    findings.know(progress.reports())
     lanes = [
         lane(pair, entries[i :: options.lanes] if options.places else entries, findings, options.seed * 1009 + i)
         for i, pair in enumerate(pairs)
@@ -122,7 +123,9 @@ def made_again(pair: Pair, progress: Progress, findings: Findings) -> None:
         some = reports[start : start + BATCH]
         for report, (_, _, found) in zip(some, pair.judge([r.program for r in some]), strict=True):
             if found is not None and found.kind in findings.kinds:
-                findings.keep(Report(report.entry, found, report.program))
+                findings.keep(Report(report.entry, found, report.program, report.first))
+    if reports:
+        progress.add(Tally(), 0.0)
     print(f"{len(findings.reports)} of {len(reports)} earlier findings are still there", flush=True)
 
 
@@ -130,7 +133,7 @@ def told(options: argparse.Namespace, progress: Progress, findings: Findings, ab
     """Say and write what was found; return the exit status."""
     total, reports = progress.tally(), progress.reports()
     print(f"{total.calls} calls of {len(total.entries)} entry points in {progress.seconds():.0f} s")
-    if options.write:
+    if options.write and total.calls:
         write_page(options, progress, findings, absent)
     if options.save:
         options.save.write_text("".join(json.dumps(as_table(r)) + "\n" for r in reports))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
@@ -44,7 +44,8 @@ class Report:
     entry: str
     finding: Finding
     program: Program
-    count: int = 1
+    first: str = ""
+    """The signature before the call was shrunk."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -125,6 +126,12 @@ class Findings:
         self.shrinks: Counter[str] = Counter()
         self.lock = threading.Lock()
 
+    def know(self, reports: Iterable[Report]) -> None:
+        """Follow up no more what is on record already."""
+        with self.lock:
+            for report in reports:
+                self.seen |= {report.key, (report.entry, report.first)}
+
     def unneeded(self, accepted: Counter[str]) -> list[str]:
         """Return the rows that accepted nothing."""
         return [row.name for row in self.rows.rows if not accepted[row.name]]
@@ -176,10 +183,10 @@ class Campaign:
         until: float = float("inf"),
         made: Callable[[Tally, float], object] = lambda tally, seconds: None,
     ) -> None:
-        """Make `calls` calls, or as many as there is time for; tell `made` what each batch counted and took."""
+        """Make `calls` calls, or as many as there is time for; tell `made` what each batch counted and took of a processor."""
         total = 0
         while total < calls and time.monotonic() < until:
-            start, batch = time.monotonic(), self.draws(min(BATCH, calls - total))
+            start, batch = self.computed(), self.draws(min(BATCH, calls - total))
             if not batch:
                 return
             self.tally = Tally()
@@ -192,14 +199,18 @@ class Campaign:
                 self.tally.dropped["side ended"] += len(batch)
                 self.pair.close()
                 self.pair.start()
-                made(self.tally, time.monotonic() - start)
+                made(self.tally, 0.0)
                 continue
             self.tally.calls += len(batch)
             for index, (call, program) in enumerate(zip(batch, programs, strict=True)):
                 theirs, ours, finding = judged[index]
                 if self.count(call, theirs, ours) and finding is not None:
                     self.follow(call, program, finding, programs[: index + 1])
-            made(self.tally, time.monotonic() - start)
+            made(self.tally, self.computed() - start)
+
+    def computed(self) -> float:
+        """Return how many seconds of a processor this lane took: both sides' batches, and this thread."""
+        return self.pair.torch.computed + self.pair.ours.computed + time.thread_time()
 
     def count(self, call: Call, theirs: Outcome, ours: Outcome | None) -> bool:
         """Count a call and remember it where torch answered; tell whether both sides made it."""
@@ -231,10 +242,12 @@ class Campaign:
             return
         confirmed = shrunk(self.pair.judge, call, finding)
         if confirmed is not None:
-            self.findings.keep(Report(name, confirmed[1], confirmed[0].program()))
+            self.findings.keep(Report(name, confirmed[1], confirmed[0].program(), finding.signature))
         elif finding.kind == "crash" and (culprits := self.pair.culprits(before)):
             setup = "\n".join(line for c in culprits[:-1] for line in (*c[0].splitlines(), c[1]))
-            self.findings.keep(Report(name, finding, (f"{setup}\n{culprits[-1][0]}", culprits[-1][1], False)))
+            self.findings.keep(
+                Report(name, finding, (f"{setup}\n{culprits[-1][0]}", culprits[-1][1], False), finding.signature)
+            )
         else:
             self.tally.dropped["not reproduced"] += 1
 

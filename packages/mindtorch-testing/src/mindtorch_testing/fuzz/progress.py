@@ -19,14 +19,14 @@ def as_table(report: Report) -> dict[str, Any]:
     found = report.finding
     return {
         "entry": report.entry, "kind": found.kind, "where": found.where, "setup": setup, "call": call,
-        "backward": backward, "ours": found.ours, "torch": found.theirs, "signature": found.signature,
+        "backward": backward, "ours": found.ours, "torch": found.theirs, "signature": found.signature, "first": report.first,
     }  # fmt: skip
 
 
 def as_report(table: dict[str, Any]) -> Report:
     """Return what `as_table` was made from."""
     finding = Finding(table["kind"], table["ours"], table["torch"], table["where"])
-    return Report(table["entry"], finding, (table["setup"], table["call"], table["backward"]))
+    return Report(table["entry"], finding, (table["setup"], table["call"], table["backward"]), table.get("first", ""))
 
 
 class Progress:
@@ -39,7 +39,7 @@ class Progress:
         self.start, self.made = time.monotonic(), 0
 
     def add(self, tally: Tally, seconds: float) -> None:
-        """Add what a lane counted in so many seconds."""
+        """Add what a lane counted in so many seconds of a processor."""
         with self.lock:
             fresh = [report for key, report in self.findings.reports.items() if key not in self.sent]
             self.sent |= {report.key for report in fresh}
@@ -77,7 +77,7 @@ class Progress:
         return int(self.everything()["states"])
 
     def seconds(self) -> float:
-        """Return the time that all pairs of all runs took."""
+        """Return the time of a processor that all runs took."""
         return float(self.everything().get("seconds", 0.0))
 
     def seeds(self) -> list[int]:

@@ -76,8 +76,8 @@ class Side:
             pid = os.fork()
             if pid == 0:
                 self.worker(data)
-            _, status = os.waitpid(pid, 0)
-            self.send(ENDED, status)
+            _, status, used = os.wait4(pid, 0)
+            self.send(ENDED, status, seconds=used.ru_utime + used.ru_stime)
 
     def present(self, text: str) -> bool:
         """Tell whether a name resolves."""

@@ -47,11 +47,12 @@ class Side:
     """A server process of one library; `patience` is how many seconds of a processor one call may take.
 
     A call that waits and does not compute is ended after `WAITING` seconds by the clock, in which a busy machine
-    gives a call that computes what it needs.
+    gives a call that computes what it needs. `computed` is what all batches took of a processor.
     """
 
     def __init__(self, library: str, patience: float, environment: Mapping[str, str] | None = None) -> None:
         self.library, self.waiting = library, WAITING
+        self.computed = 0.0
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         self.process = subprocess.Popen(
             [sys.executable, "-X", "faulthandler", str(SERVER), library],
@@ -133,6 +134,7 @@ class Side:
             elif kind == OUTCOME:
                 found.append(Outcome(payload, seconds, grown))
             elif kind == ENDED:
+                self.computed += seconds
                 hung = hung or (os.WIFSIGNALED(index) and os.WTERMSIG(index) == signal.SIGPROF)
                 return found, "hang" if hung else " ".join((describe_status(index), place(self.messages()))).rstrip()
             limit = time.monotonic() + self.waiting
