@@ -33,7 +33,13 @@ def _in_layout(grad: Tensor, self: Tensor) -> Any:
 
 
 def _values_of(grad: Tensor, result: Tensor) -> Any:
-    return aten.values(grad if grad.layout is result.layout else aten.sparse_mask(grad, result))
+    """Return the gradient at the entries of a compressed tensor, whose own entries may be others or none."""
+    if grad.layout is not result.layout:
+        return aten.values(aten.sparse_mask(grad, result))
+    given, wanted = parts(grad), parts(result)
+    if aten.equal(given.compressed, wanted.compressed) and aten.equal(given.plain, wanted.plain):
+        return aten.values(grad)
+    return aten.values(aten.sparse_mask(aten.to_dense(grad), result))
 
 
 def _as_entries(grad: Tensor, self: Tensor) -> Any:

@@ -90,7 +90,7 @@ def with_dims_and_tensors(
     is_coalesced: bool | None = None,
 ) -> Any:
     """The sparse tensor with these entries, which were looked at."""
-    return coo.make(indices, values, size, bool(is_coalesced))
+    return coo.make(indices, values, size, is_coalesced)
 
 
 def summed(self: Tensor) -> Any:

@@ -262,7 +262,7 @@ def to_coo(tensor: Any) -> Any:
         leading.append(aten.remainder(batch, extent) if extent else batch)
         batch = aten.floor_divide(batch, extent) if extent else batch
     indices = aten.stack([*leading[::-1], row, column])
-    return coo.make(indices, values, tensor.shape, spec.layout is sparse_csr)
+    return coo.make(indices, values, tensor.shape, spec.layout is sparse_csr or None)
 
 
 def from_coo(tensor: Any, layout: Layout) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mindtorch_storage.dtype import int64
@@ -26,14 +27,19 @@ def parts(tensor: TensorBase) -> CooArray:
     return array
 
 
-def make(indices: Any, values: Any, size: Any, coalesced: bool = False) -> Any:
-    """Return the sparse tensor of `size` with these entries, which are shared and not checked."""
+def make(indices: Any, values: Any, size: Any, coalesced: bool | None = None) -> Any:
+    """Return the sparse tensor of `size` with these entries, which are shared and not checked.
+
+    Unless told, it is coalesced where it has one entry at most.
+    """
+    if math.prod(int(extent) for extent in size) >= 2**63:
+        raise RuntimeError("numel: integer multiplication overflow")
     if indices._wraps or values._wraps:
         raise NotImplementedError(
             "Could not run 'aten::view' with arguments from the 'SparseCPU' backend: vmap has no sparse tensors"
         )
     spec = SparseSpec.coo(values.dtype, values.device, tuple(int(extent) for extent in size), indices.shape[0])
-    with_parts = CooArray(plain(indices), plain(values), coalesced or values.shape[0] < 2)
+    with_parts = CooArray(plain(indices), plain(values), values.shape[0] < 2 if coalesced is None else coalesced)
     return make_tensor(wired.tensor_class, spec.plain, with_parts, None, 0, [0])
 
 

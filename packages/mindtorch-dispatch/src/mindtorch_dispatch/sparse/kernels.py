@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_storage.layout import strided
 from mindtorch_storage.promotion import can_cast, promote_types
 
 from ..call import aten
@@ -53,6 +54,12 @@ for _name in (
 ).split():
     kernel(_name)(filling(_of_sums(_name)))
     kernel(f"{_name}_")(_in_place(_name))
+for _alias, _name in (
+    ("absolute", "abs"), ("arcsin", "asin"), ("arcsinh", "asinh"), ("arctan", "atan"), ("arctanh", "atanh")
+):  # fmt: skip
+    kernel(_alias)(filling(_of_sums(_name)))
+    kernel(f"{_alias}_")(_in_place(_name))
+kernel("negative")(filling(_of_values("neg")))
 
 
 @kernel("threshold_backward")
@@ -84,14 +91,22 @@ def mul(self: Tensor, other: Any) -> Any:
     if not is_tensor(self) or not is_sparse(self):
         return mul(other, self)
     if not is_tensor(other) or (other.dim() == 0 and not is_sparse(other)):
-        return like(self, aten.mul(parts(self).values, other))
+        given = parts(self)
+        return like(self, aten.mul(given.values, other), given.coalesced or not given.values.shape[0])
     if is_sparse(other) and self.shape != other.shape:
         return _mul_of_spread_values(self, other)
     _check_same_size("mul", self, other)
     if is_sparse(other):
         one, two = coalesced(self), coalesced(other)
-        return like(one, aten.mul(parts(one).values, aten.index(to_dense(two), index_of(one))), True)
-    return like(self, aten.mul(parts(self).values, aten.index(other, index_of(self))))
+        values = parts(one).values
+        return like(one, aten.mul(values, _elements_at(to_dense(two), one)), values.shape[0] < 2)
+    return like(self, aten.mul(parts(self).values, _elements_at(other, self)))
+
+
+def _elements_at(dense: Tensor, entries: Tensor) -> Any:
+    """Return what a dense tensor has where a sparse one has entries: all of it where no dimension is sparse."""
+    places = index_of(entries)
+    return aten.index(dense, places) if places else aten.unsqueeze(dense, 0)
 
 
 def _mul_of_spread_values(self: Tensor, other: Tensor) -> Any:
@@ -105,7 +120,7 @@ def _mul_of_spread_values(self: Tensor, other: Tensor) -> Any:
         ),
     )
     one, two = coalesced(self), coalesced(other)
-    products = aten.mul(parts(one).values, aten.index(to_dense(two), index_of(one)))
+    products = aten.mul(parts(one).values, _elements_at(to_dense(two), one))
     return make(parts(one).indices, products, [*self.shape[:sparse], *products.shape[1:]])
 
 
@@ -268,7 +283,11 @@ def zero_(self: Any) -> Any:
 
 @kernel("zeros_like", "empty_like")
 def zeros_like(self: Any, *options: Any) -> Any:
-    """A sparse tensor of the same size without entries."""
+    """A tensor of the same size, sparse without entries unless the strided layout is asked for."""
+    if len(options) > 1 and options[1] is strided:
+        dtype, _, device, pinned, order = (*options, None, None, None)[:5]
+        template = aten.empty(list(self.shape), dtype=dtype or self.dtype, device=device or self.device)
+        return aten.zeros_like(template, pin_memory=pinned, memory_format=order)
     unformatted = len(options) < 5 or options[4] is None
     check(unformatted, lambda: "memory format option is only supported by strided tensors")
     dtype = options[0] if options and options[0] is not None else self.dtype

@@ -50,7 +50,7 @@ def permute(self: Tensor, dims: Sequence[int]) -> Any:
     )
     given = parts(self)
     values = aten.permute(given.values, [0, *(dim - sparse + 1 for dim in order[sparse:])])
-    kept = given.coalesced and order[:sparse] == list(range(sparse))
+    kept = given.coalesced and (not order or dims[0] == 0)  # as torch: the first row alone, and not as -rank
     return make(_rows(given.indices, order[:sparse]), values, [self.shape[dim] for dim in order], kept)
 
 
@@ -65,9 +65,12 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Any:
             f"sparse transpose: transposed dimensions must be sparse Got sparse_dim: {sparse}, d0: {one}, d1: {two}"
         ),
     )
-    order = list(range(rank))
+    order, size = list(range(sparse)), list(self.shape)
     order[one], order[two] = two, one
-    return permute(self, order)
+    size[one], size[two] = size[two], size[one]
+    given = parts(self)
+    kept = given.coalesced and (one == two or not given.values.shape[0])
+    return make(_rows(given.indices, order), given.values, size, kept)
 
 
 @kernel("transpose_")
@@ -104,10 +107,10 @@ def unsqueeze(self: Tensor, dim: int) -> Any:
     size = list(self.shape)
     size.insert(place, 1)
     if place > sparse:
-        return make(given.indices, aten.unsqueeze(given.values, place - sparse + 1), size, given.coalesced)
+        return make(given.indices, aten.unsqueeze(given.values, place - sparse + 1), size)
     rows = list(aten.unbind(given.indices))
     rows.insert(place, aten.zeros([given.values.shape[0]], dtype=int64, device=given.indices.device))
-    return make(aten.stack(rows), given.values, size, given.coalesced)
+    return make(aten.stack(rows), given.values, size)
 
 
 @kernel("select.int")
@@ -124,13 +127,42 @@ def select(self: Tensor, dim: int, index: int) -> Any:
     index = index + extent if index < 0 else index
     size = [length for number, length in enumerate(self.shape) if number != place]
     if place >= sparse:
-        return make(given.indices, aten.select(given.values, place - sparse + 1, index), size, given.coalesced)
+        return make(given.indices, aten.select(given.values, place - sparse + 1, index), size)
     kept = aten.reshape(aten.nonzero(aten.eq(aten.select(given.indices, 0, place), index)), [-1])
     values = aten.index_select(given.values, 0, kept)
     if sparse == 1:
         return aten.sum(values, [0], dtype=values.dtype)
     rows = [number for number in range(sparse) if number != place]
-    return make(aten.index_select(_rows(given.indices, rows), 1, kept), values, size, given.coalesced)
+    return make(aten.index_select(_rows(given.indices, rows), 1, kept), values, size)
+
+
+@kernel("narrow_copy")
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Any:
+    """A part of a dimension."""
+    given, sparse, rank = parts(self), self.sparse_dim(), self.dim()
+    check(0 <= dim < rank, lambda: f"Dimension {dim} out of range. Expecting 0 <= dim < {rank}.")
+    check(length >= 0, lambda: "narrow(): length must be non-negative.")
+    extent = self.shape[dim]
+    check(
+        0 <= start and start + length <= extent,
+        lambda: f"Invalid range to narrow. range(start, start+length) must be a subset of range(0, {extent}).",
+    )
+    size = [length if number == dim else one for number, one in enumerate(self.shape)]
+    if dim >= sparse:
+        values = aten.clone(aten.narrow(given.values, dim - sparse + 1, start, length))
+        return make(given.indices, values, size, given.coalesced)
+    row = aten.select(given.indices, 0, dim)
+    inside = aten.logical_and(aten.ge(row, start), aten.lt(row, start + length))
+    kept = aten.reshape(aten.nonzero(inside), [-1])
+    rows = list(aten.unbind(aten.index_select(given.indices, 1, kept)))
+    rows[dim] = aten.sub(rows[dim], start)
+    return make(aten.stack(rows), aten.index_select(given.values, 0, kept), size, given.coalesced)
+
+
+@kernel("reshape")
+def reshape(self: Tensor, shape: object) -> Any:
+    """Refused: entries have no order that another shape could read."""
+    raise RuntimeError("reshape is not implemented for sparse tensors")
 
 
 def runs(counts: Tensor) -> tuple[Any, Any]:
@@ -164,7 +196,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Any:
     size[place] = index.shape[0]
     if place >= sparse:
         values = aten.index_select(given.values, place - sparse + 1, index)
-        return make(given.indices, values, size, given.coalesced)
+        return make(given.indices, values, size)
     row = aten.select(given.indices, 0, place)
     order = aten.argsort(row, stable=True)
     ordered = aten.index_select(row, 0, order)

@@ -140,9 +140,18 @@ def reduce(op_name: str, input: Any, dims: tuple[int, ...], keepdim: bool, dtype
         values = _over(op_name, values, dense_dims, keepdim)
     left = [dim for dim in range(input.sparse_dim()) if dim not in sparse_dims]
     shape = [1 if dim in dims else extent for dim, extent in enumerate(input.shape) if keepdim or dim not in dims]
+    if not left:
+        return _of_all(op_name, values).to(dtype).reshape(shape).to_sparse()
     if sparse_dims:
         indices, values = _without(op_name, indices, values, left, input, keepdim)
-    return torch.sparse_coo_tensor(indices, values.to(dtype), shape, is_coalesced=True)
+    return torch.sparse_coo_tensor(indices, values.to(dtype), shape, is_coalesced=None if sparse_dims else True)
+
+
+def _of_all(op_name: str, values: Any) -> Any:
+    """Return the reduction of all values; of none, the identity."""
+    if op_name in _IDENTITY or len(values):
+        return _over(op_name, values, [0], False)
+    return torch.masked._reduction_identity(op_name, values)
 
 
 def _over(op_name: str, values: Any, dims: list[int], keepdim: bool) -> Any:

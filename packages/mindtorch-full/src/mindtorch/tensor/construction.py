@@ -30,6 +30,7 @@ from mindtorch_storage.tensor_base import TensorBase, make_tensor
 from .legacy_devices import check_legacy_device, check_new_device
 from .literals import first_leaf, leading_shape, leaves, typed_array
 from .native import parsed_by
+from .new_sparse import new_sparse
 from .subclassing import become
 
 LEGACY_ARGUMENT = " for argument 1 'storage'"
@@ -60,10 +61,7 @@ def new(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
     args = args or tuple(kwargs.get("size", kwargs.values()))
     if self.layout is sparse_coo:
-        options = {"dtype": self.dtype, "device": device}
-        if len(args) > 1 and isinstance(args[0], TensorBase):
-            return aten.sparse_coo_tensor.indices_size(*args[:2], list(args[2]), **options)
-        return aten.zeros(list(args) or [0], layout=sparse_coo, **options)
+        return new_sparse(args, {"dtype": self.dtype, "device": device})
     if len(args) == 1 and isinstance(args[0], TensorBase) and args[0].dtype is not self.dtype:
         raise TypeError(f"expected {_options_text(self)} (got {_options_text(args[0])})")
     return _legacy(args, device, self.dtype)

@@ -161,9 +161,11 @@ class TensorLikePair(Pair):
         compressed, plain = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
         self._require_as_many(actual, expected, format_name)
         for name in (compressed, plain):
+            ours, theirs = getattr(actual, name)(), getattr(expected, name)()
+            dtype = torch.promote_types(ours.dtype, theirs.dtype)  # the indices of two tensors may differ in dtype
             self._compare_regular_values_close(
-                getattr(actual, name)(),
-                getattr(expected, name)(),
+                ours.to(dtype),
+                theirs.to(dtype),
                 rtol=0,
                 atol=0,
                 equal_nan=False,

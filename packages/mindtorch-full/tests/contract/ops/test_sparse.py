@@ -58,6 +58,35 @@ CALLS = {
     "zero": lambda lib, s: (s - s).coalesce(),
     "product": lambda lib, s: (s * 2, s / 2, s * lib.ones(4, 2)),
     "in place": lambda lib, s: (s.mul_(3), s.neg_(), s.zero_()),
+    "new of sparse": lambda lib, s: (s.new(), s.new(2, 3), s.new(lib.Size([2, 3])), s.new(*_entries(lib))),
+    "new of a list": lambda lib, s: s.new([6]),
+    "new of a tensor": lambda lib, s: s.new(s),
+    "new of a storage": lambda lib, s: s.new(s._values().untyped_storage()),
+    "too many elements": lambda lib, s: lib.sparse_coo_tensor((100001,) * 4),
+    "another name": lambda lib, s: (
+        s.absolute(),
+        lib.negative(s),
+        lib.arctan(s, out=s.clone()),
+        s.coalesce().arcsinh_(),
+    ),
+    "another name of what repeats": lambda lib, s: s.arctan_(),
+    "part beyond the end": lambda lib, s: s.narrow_copy(0, 2, 3),
+    "part of no dimension": lambda lib, s: s.narrow_copy(-1, 0, 1),
+    "part of negative length": lambda lib, s: s.narrow_copy(0, 0, -1),
+    "reshape": lambda lib, s: s.reshape(8),
+    "no sparse dimension": lambda lib, s: (lambda one: (one * one).to_dense())(
+        lib.sparse_coo_tensor(lib.zeros(0, 1, dtype=lib.int64), lib.ones(1, 4), (4,))
+    ),
+    "dense zeros in an order": lambda lib, s: (
+        lambda one: lib.zeros_like(one, layout=lib.strided, memory_format=lib.channels_last).stride()
+    )(lib.ones(1, 2, 3, 4).to_sparse()),
+    "zeros in an order": lambda lib, s: lib.zeros_like(s, memory_format=lib.preserve_format),
+    "dtypes of indices": lambda lib, s: lib.testing.assert_close(
+        *(
+            lib.sparse_csr_tensor(lib.tensor([0, 1], dtype=one), lib.tensor([0], dtype=one), lib.ones(1), (1, 1))
+            for one in (lib.int32, lib.int64)
+        )
+    ),
     "copy": lambda lib, s: s.copy_(s * 2),
     "copy to dense": lambda lib, s: lib.ones(2).copy_(s),
     "dtypes": lambda lib, s: (s.double(), s.half(), s.to(lib.float64).dtype),
@@ -152,6 +181,59 @@ def _outcome(name: str, lib: Any) -> Any:
 @pytest.mark.parametrize("name", CALLS)
 def test_sparse_tensors_are_as_in_torch(name: str) -> None:
     assert _outcome(name, mt) == _outcome(name, torch)
+
+
+def _with_flag(lib: Any, entries: int, flag: bool) -> Any:
+    indices = lib.tensor([[0, 1, 1], [0, 0, 1], [2, 0, 2]])[:, :entries]
+    return lib.sparse_coo_tensor(indices, lib.arange(12.0).view(3, 4)[:entries], (3, 3, 3, 4))._coalesced_(flag)
+
+
+FLAGGED = {
+    "permute": lambda lib, s: (s.permute(0, 2, 1, 3), s.permute(1, 0, 2, 3), s.permute(-4, 1, 2, 3)),
+    "transpose": lambda lib, s: (s.transpose(0, 0), s.transpose(1, 2), s.transpose(0, 1), s.clone().transpose_(0, 1)),
+    "unsqueeze": lambda lib, s: (s.unsqueeze(0), s.unsqueeze(3), s.unsqueeze(4)),
+    "select": lambda lib, s: tuple(s.select(dim, 0) for dim in range(4)),
+    "index_select": lambda lib, s: tuple(s.index_select(dim, lib.tensor([0, 1])) for dim in range(4)),
+    "narrow_copy": lambda lib, s: tuple(s.narrow_copy(dim, 1, 2) for dim in range(4)),
+    "copies": lambda lib, s: (s.clone(), s.detach(), s.neg(), s / 2, s * 2, s + s, s.to(lib.float64)),
+    "again": lambda lib, s: lib.sparse_coo_tensor(s._indices(), s._values(), s.shape),
+}
+
+
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("entries", [0, 1, 3])
+@pytest.mark.parametrize("name", FLAGGED)
+def test_results_are_coalesced_where_torchs_are(name: str, entries: int, flag: bool) -> None:
+    def seen(lib: Any) -> Any:
+        made = FLAGGED[name](lib, _with_flag(lib, entries, flag))
+        made = made if isinstance(made, tuple) else (made,)
+        return [(one.is_coalesced(), one.shape, one._indices().tolist(), one._values().tolist()) for one in made]
+
+    assert seen(mt) == seen(torch)
+
+
+def test_values_get_the_gradient_of_their_own_entries() -> None:
+    def gradient(lib: Any) -> Any:
+        values = lib.ones(3, requires_grad=True)
+        made = lib.sparse_csr_tensor(lib.tensor([0, 2, 3]), lib.tensor([0, 1, 1]), values, (2, 2))
+        other = lib.tensor([[2.0, 0.0], [0.0, 5.0]]).to_sparse_csr()
+        made.backward(other)
+        return values.grad.tolist()
+
+    assert gradient(mt) == [2.0, 0.0, 5.0]
+
+
+@pytest.mark.parametrize("dim", [(), None, 0, 1, (0, 1)])
+@pytest.mark.parametrize("name", ["amax", "amin", "sum", "prod"])
+def test_reductions_of_all_masked_entries_leave_out_a_zero(name: str, dim: Any) -> None:
+    def seen(lib: Any, shown: bool) -> Any:
+        mask = lib.tensor([[True, False, shown], [False, False, shown]])
+        mask = mask if shown else lib.zeros(2, 3, dtype=lib.bool)
+        values = lib.tensor([[0, 2, 3], [4, 0, 6]]).to_sparse()
+        made = getattr(lib.masked, name)(values, dim=dim, mask=mask.to_sparse())
+        return made.is_coalesced(), made.shape, made._indices().tolist(), made._values().tolist()
+
+    assert [seen(mt, shown) for shown in (True, False)] == [seen(torch, shown) for shown in (True, False)]
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("cosh", ()), ("exp", ()), ("view", (8,)), ("eq", (0,))])
