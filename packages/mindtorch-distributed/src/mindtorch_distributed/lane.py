@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -10,6 +11,9 @@ from collections.abc import Callable
 from mindtorch_distributed.engine import LOOK, Communicator, PeerEndedError, Request, wait_until
 
 Start = Callable[[], Request]
+_THREAD = threading.local()
+"""In the thread of a lane: the lane."""
+_IDLE = 0.001
 
 
 class LateError(Exception):
@@ -70,6 +74,9 @@ class Task:
     def wait(self, seconds: float) -> bool:
         """Return whether it is done in time. PeerEndedError when a process that takes part has ended."""
         end = time.monotonic() + seconds
+        lane: Lane | None = getattr(_THREAD, "lane", None)
+        if lane is not None:
+            lane.carry_on(self.done, end)
         while not self._done.wait(min(max(end - time.monotonic(), 0.0), LOOK)):
             if time.monotonic() >= end:
                 return False
@@ -82,8 +89,8 @@ class Task:
 class Lane:
     """Runs tasks one after another."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, prepare: Callable[[Lane], None] | None = None) -> None:
+        self._name, self._prepare = name, prepare
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._open = 0
@@ -111,10 +118,28 @@ class Lane:
         self._tasks.put(task)
 
     def _work(self) -> None:
+        _THREAD.lane = self
+        if self._prepare is not None:
+            self._prepare(self)
         while (task := self._tasks.get()) is not None:
-            task.run()
-            with self._lock:
-                self._open -= 1
+            self._run(task)
+
+    def _run(self, task: Task) -> None:
+        task.run()
+        with self._lock:
+            self._open -= 1
+
+    def carry_on(self, done: Callable[[], bool], end: float = math.inf) -> None:
+        """Carry tasks out in the lane's thread until `done` or a time: a callback there waits for one behind its own."""
+        while not done() and time.monotonic() < end:
+            try:
+                task = self._tasks.get(timeout=_IDLE)
+            except queue.Empty:  # what it waits for may be another thread's to do
+                continue
+            if task is None:
+                self._tasks.put(None)
+                return
+            self._run(task)
 
     def close(self, seconds: float) -> bool:
         """End the thread after the tasks that wait; return whether it ended in time."""

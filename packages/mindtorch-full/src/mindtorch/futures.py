@@ -16,6 +16,15 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 _log = logging.getLogger("torch.futures")
+_THREAD = threading.local()
+
+
+def wait_by(carry_on: Callable[[Callable[[], bool]], None]) -> None:
+    """Let this thread call `carry_on` with what says whether a future is done, before it waits for the future.
+
+    It is for threads that do the work which futures wait for: a callback there may wait for work that comes after its own.
+    """
+    _THREAD.carry_on = carry_on
 
 
 class Future(Generic[T]):
@@ -43,6 +52,9 @@ class Future(Generic[T]):
 
     def wait(self) -> T:
         """Return the value when it is there, or raise the exception that was set."""
+        carry_on = getattr(_THREAD, "carry_on", None)
+        if carry_on is not None:
+            carry_on(self.done)
         with self._ready:
             self._ready.wait_for(lambda: self._done)
         return self._content()

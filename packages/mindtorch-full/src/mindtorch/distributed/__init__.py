@@ -16,7 +16,7 @@ from mindtorch.distributed._debug import (
     set_debug_level,
     set_debug_level_from_env,
 )
-from mindtorch.distributed._options import DebugLevel
+from mindtorch.distributed._options import BuiltinCommHookType, DebugLevel
 from mindtorch.distributed._process_group import ProcessGroup
 from mindtorch.distributed._reduce_op import _make_nccl_premul_sum
 from mindtorch.distributed._work import Work as _Work

@@ -26,6 +26,7 @@ from mindtorch.distributed._options import (
 from mindtorch.distributed._reduce_op import REDUCTIONS, RedOpType, type_of
 from mindtorch.distributed._tensors import check_dtype, check_in_order, flat, host, in_memory_order, joined, spread
 from mindtorch.distributed._work import CompletedWork, MessageWork, OpType, TaskWork, Work, ended_text, late_text
+from mindtorch.futures import wait_by
 from mindtorch_distributed import Communicator, Lane, LateError, LocalCommunicator, PeerEndedError, Task
 from mindtorch_distributed.engine import Request
 
@@ -38,7 +39,7 @@ class EngineBackend(Backend):
     def __init__(self, communicator: Communicator, name: str, timeout: timedelta) -> None:
         super().__init__(communicator.rank, communicator.size)
         self._communicator, self._name, self._timeout = communicator, name, timeout
-        self._lane = Lane(f"{name}-{id(self):x}")
+        self._lane = Lane(f"{name}-{id(self):x}", lambda lane: wait_by(lane.carry_on))
         self._closed: str | None = None
         self.options = Backend.Options(name, timeout)
 

@@ -120,3 +120,22 @@ class DebugLevel(enum.IntEnum):
 
     def __str__(self) -> str:
         return f"DebugLevel.{self.name}"
+
+
+class BuiltinCommHookType(enum.Enum):
+    """Hooks of data parallelism that are no functions of Python with torch."""
+
+    ALLREDUCE = 1
+    FP16_COMPRESS = 2
+
+    def __int__(self) -> int:
+        return self.value
+
+    def __hash__(self) -> int:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"BuiltinCommHookType.{self.name}"
+
+
+BuiltinCommHookType.__module__ = "torch._C._distributed_c10d"

@@ -27,9 +27,8 @@ def _apply_optimizer_in_backward(
         own.setdefault("_in_backward_optimizers", []).append(optimizer_class([param], **optimizer_kwargs))
         own.setdefault("_optimizer_classes", []).append(optimizer_class)
         own.setdefault("_optimizer_kwargs", []).append(optimizer_kwargs)
-        if register_hook and not own.get("_steps_in_backward", False):
-            param.register_post_accumulate_grad_hook(_step)
-            own["_steps_in_backward"] = True
+        if register_hook and "_step_in_backward" not in own:
+            own["_step_in_backward"] = param.register_post_accumulate_grad_hook(_step)
 
 
 def _step(param: Any) -> None:

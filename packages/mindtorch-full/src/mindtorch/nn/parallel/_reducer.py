@@ -31,6 +31,7 @@ class Reducer:
         self.find_unused, self.as_view, self.static_graph = find_unused, as_view, False
         self.batched = batched
         self.comm_hook: tuple[Any, Callable[..., Any]] | None = None
+        self.steps_in_backward = False
         self.iterations = 0
         self.forward_work: Any = None
         self.divide_by_initial = False
@@ -314,6 +315,9 @@ class Reducer:
             bucket.indices, bucket.parameters, bucket.views, averages, strict=True
         ):
             if index in unused:
+                continue
+            if self.steps_in_backward and hasattr(parameter, "_in_backward_optimizers"):
+                parameter.grad = None  # its optimizers have made their step
                 continue
             if self.as_view:
                 if average is not view:

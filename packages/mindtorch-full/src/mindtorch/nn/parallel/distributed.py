@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,8 +16,9 @@ from mindtorch.autograd import Function, Variable
 from mindtorch.distributed.algorithms.join import Join, Joinable
 from mindtorch.distributed.utils import _broadcast_together, _sync_module_states, _verify_param_shape_across_processes
 from mindtorch.nn.modules.module import Module
-from mindtorch.nn.parallel._buckets import BucketConfig, GradBucket
+from mindtorch.nn.parallel._buckets import BucketConfig
 from mindtorch.nn.parallel._ddp_arguments import check_initialized, refuse, warn_of_arguments
+from mindtorch.nn.parallel._ddp_hooks import CommunicationHooks
 from mindtorch.nn.parallel._ddp_join import UnevenInputs
 from mindtorch.nn.parallel._ddp_logging import Logger, logging_data
 from mindtorch.nn.parallel._reducer import Reducer
@@ -49,7 +49,7 @@ class _DDPSink(Function):
         return None, *grads
 
 
-class DistributedDataParallel(Module, UnevenInputs):
+class DistributedDataParallel(Module, UnevenInputs, CommunicationHooks):
     """Averages the gradients of all processes during backward, bucket by bucket; all begin with rank 0's state."""
 
     def __init__(
@@ -109,6 +109,7 @@ class DistributedDataParallel(Module, UnevenInputs):
         self._static_graph_delay_allreduce_enqueued = False
         sync = True if forward_sync_buffers is not None else effective
         self._begin(init_sync, sync)
+        self._setup_in_backward_optimizers()
         if static_graph:
             self._set_static_graph()
 
@@ -324,34 +325,7 @@ class DistributedDataParallel(Module, UnevenInputs):
             self._assign_modules_buffers()
             _broadcast_together(self.process_group, self.modules_buffers, self.broadcast_bucket_size, source)
 
-    # Hooks and graphs
-
-    def register_comm_hook(self, state: object, hook: Callable[..., Any]) -> None:
-        """Let `hook(state, bucket)` reduce buckets: it returns a future of a bucket's flat tensor."""
-        self._check_comm_hook(hook)
-        if self._comm_hooks:
-            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
-        self._comm_hooks.append((hook, state))
-        self.logger.data["comm_hook"] = hook.__qualname__
-        self.reducer.comm_hook = (state, hook)
-
-    def _check_comm_hook(self, hook: Any) -> None:
-        if not callable(hook):
-            self._log_and_throw(TypeError, "Communication hook must be callable.")
-        signature = inspect.signature(hook)
-        annotation = signature.parameters["bucket"].annotation
-        if annotation not in (inspect.Parameter.empty, Any, GradBucket, "Any", "dist.GradBucket"):
-            self._log_and_throw(ValueError, "Communication hook: bucket annotation should be dist.GradBucket.")
-        result = signature.return_annotation
-        future = torch.futures.Future[torch.Tensor]
-        if not isinstance(result, str) and result not in (inspect.Signature.empty, Any, future):
-            self._log_and_throw(
-                ValueError, "Communication hook: return annotation should be torch.futures.Future[torch.Tensor]."
-            )
-        if hook.__name__ in ("bf16_compress_hook", "bf16_compress_wrapper_hook") and self.device_type == "cpu":
-            self._log_and_throw(
-                TypeError, "BF16 all reduce communication hook required CUDA 11+ and NCCL 2.10+ or XPU and XCCL"
-            )
+    # Graphs
 
     def _set_static_graph(self) -> None:
         """Promise that every iteration uses the same parameters the same number of times."""
