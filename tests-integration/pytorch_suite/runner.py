@@ -13,7 +13,7 @@ from sources import HERE, infrastructure, internals, tests
 
 def _environment(name: str, record: Path, shard: str, ids: Path | None, proxy: bool, timeout: int) -> dict[str, str]:
     folder = tests()
-    path = [str(HERE), str(folder)]
+    path = [str(HERE), str(folder), str((folder / name).parent)]  # files import neighbours, as scripts do
     environment = {
         **os.environ,
         "MINDTORCH_SUITE_RECORD": str(record),
