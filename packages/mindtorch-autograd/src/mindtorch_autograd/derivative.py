@@ -57,10 +57,17 @@ def joint(*arguments: str) -> Callable[[Callable[..., Any]], Joint]:
     return lambda fn: Joint(arguments, fn)
 
 
-class Derivative:
-    """The derivative row of one op: formulas, the node's class name, output differentiability."""
+_PASSED = frozenset(("grad", "grads", "needs"))
+"""Parameters that are no part of the call."""
 
-    __slots__ = ("formulas", "name", "node", "non_differentiable", "outputs", "tangent")
+
+class Derivative:
+    """The derivative row of one op: formulas, the node's class name, output differentiability.
+
+    `active` are the arguments that formulas give gradients for, `read` the names that they are given.
+    """
+
+    __slots__ = ("active", "formulas", "name", "node", "non_differentiable", "outputs", "read", "tangent")
 
     def __init__(
         self, name: str, formulas: list[Formula], node: str, non_differentiable: bool, outputs: Sequence[int] | None
@@ -70,6 +77,8 @@ class Derivative:
         self.node = node
         self.non_differentiable = non_differentiable
         self.outputs = outputs
+        self.active = frozenset(name for formula in formulas for name in formula.arguments)
+        self.read = frozenset(name for formula in formulas for name in formula.parameters) - _PASSED
         self.tangent: Callable[..., Any] | None = None
 
 

@@ -42,22 +42,23 @@ def differentiable_dtype(spec: Spec) -> bool:
 def make_recorder(wanted: PlanRequest) -> Recorder | MissingRecorder | None:
     """Return the recorder of a plan, None when its outputs carry no gradient."""
     entry = find_derivative(wanted.row)
-    specs = [spec for spec in output_specs(wanted) if spec is not None]
+    outputs = output_specs(wanted)
+    specs = [spec for spec in outputs if spec is not None]
     if entry is None:
         if wanted.row.packet in WITHOUT_HISTORY:
             return None
         return MissingRecorder(wanted) if any(differentiable_dtype(spec) for spec in specs) else None
     if entry.non_differentiable or (specs and not any(differentiable_dtype(spec) for spec in specs)):
         return None
-    active = {name for formula in entry.formulas for name in formula.arguments}
-    given = list(zip(wanted.row.schema.arguments, wanted.values, strict=True))
-    for argument, value in given:
-        missing = argument.name not in active and wanted.row.packet not in IGNORING
-        if missing and isinstance(value, TensorBase) and requires(value):
+    found = False
+    for argument, value in zip(wanted.row.schema.arguments, wanted.values, strict=True):
+        if not requires(value):
+            continue
+        if argument.name in entry.active:
+            found = True
+        elif isinstance(value, TensorBase) and wanted.row.packet not in IGNORING:
             raise not_differentiable(wanted.row.packet, argument.name)
-    if any(argument.name in active and requires(value) for argument, value in given):
-        return Recorder(wanted, entry)
-    return None
+    return Recorder(wanted, entry, outputs) if found else None
 
 
 def has_formula(row: OpRow) -> bool:

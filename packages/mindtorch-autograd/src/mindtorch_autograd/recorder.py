@@ -29,6 +29,9 @@ _new = object.__new__
 _classes: dict[str, type[OpNode]] = {}
 _anomaly = anomaly._settings
 NOWHERE = (None, 0)
+_TENSORS = frozenset((SaveKind.TENSOR, SaveKind.LIST, SaveKind.RESULT))
+_PLAIN_SAVES = frozenset((SaveKind.TENSOR,))
+_NUMBERS = (int, float, complex)
 
 
 def node_class(name: str) -> type[OpNode]:
@@ -83,13 +86,13 @@ class Recorder:
         "written",
     )
 
-    def __init__(self, wanted: PlanRequest, entry: Derivative) -> None:
+    def __init__(self, wanted: PlanRequest, entry: Derivative, outputs: tuple[Any, ...]) -> None:
         layout = Layout(wanted, entry)
         self.cls = node_class(entry.node)
         self.row = wanted.row
         self.differentiable = entry.outputs
         self.written = wanted.written
-        self.outputs = output_specs(wanted)
+        self.outputs = outputs
         returns = wanted.row.schema.returns
         self.single = len(returns) == 1 and not returns[0].type.is_list
         self.edges = tuple(layout.edges)
@@ -97,19 +100,16 @@ class Recorder:
         self.constants = layout.constants
         self.formulas = layout.formulas
         self.places = layout.places
-        passed = {"grad", "grads", "needs"}
-        self.arguments = {name for formula in entry.formulas for name in formula.parameters} - passed
+        self.arguments = entry.read
         self.saves = tuple(layout.saves)
         kinds = {save.kind for save in self.saves}
-        self.saves_tensors = bool(kinds & {SaveKind.TENSOR, SaveKind.LIST, SaveKind.RESULT}) or self._reads_number(
-            wanted
-        )
+        self.saves_tensors = bool(kinds & _TENSORS) or self._reads_number(wanted)
         kept = [save.source for save in self.saves if save.kind is SaveKind.TENSOR]
         self.needs_self_copy = wanted.written and wanted.sources[0] in kept
         plain = not wanted.written and wanted.mode.saved_hooks is not True
-        plain = plain and not any(value._sig.inference for value in tensor_leaves(wanted.values))
+        plain = plain and not any([value._sig.inference for value in tensor_leaves(wanted.values)])
         self.plain = plain and kinds <= PLAIN_KINDS
-        self.plain_saves = tuple(save.source for save in self.saves) if plain and kinds <= {SaveKind.TENSOR} else None
+        self.plain_saves = tuple([save.source for save in self.saves]) if plain and kinds <= _PLAIN_SAVES else None
 
     def resized(self, wanted: PlanRequest) -> Recorder:
         """Return the recorder of a call that differs from this one's in sizes and strides alone."""
@@ -124,12 +124,10 @@ class Recorder:
 
     def _reads_number(self, wanted: PlanRequest) -> bool:
         """Return whether a formula reads a number given for a tensor: torch makes a tensor of it, and that is freed, too."""
-        return any(
-            argument.type.kind == "Tensor"
-            and argument.name in self.arguments
-            and isinstance(value, (int, float, complex))
-            for argument, value in zip(wanted.row.schema.arguments, wanted.values, strict=False)
-        )
+        for argument, value in zip(wanted.row.schema.arguments, wanted.values, strict=False):
+            if isinstance(value, _NUMBERS) and argument.type.kind == "Tensor" and argument.name in self.arguments:
+                return True
+        return False
 
     def before(self, flat: tuple[Any, ...]) -> Any:
         """Ahead of a write: refuse what torch refuses; return the edges, and a copy of `self` if a formula needs it."""
@@ -308,4 +306,4 @@ def output_specs(wanted: PlanRequest) -> tuple[Any, ...]:
     if specs is None or DYNAMIC in wanted.row.tags:
         return (None,) * max(1, len(wanted.row.schema.returns))
     many = specs if isinstance(specs, (list, tuple)) else (specs,)
-    return tuple(one.spec if isinstance(one, View) else one for one in many)
+    return tuple([one.spec if isinstance(one, View) else one for one in many])

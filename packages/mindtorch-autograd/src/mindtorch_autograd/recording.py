@@ -27,7 +27,7 @@ PLAIN_KINDS = frozenset(SaveKind) - {SaveKind.LIST}
 """The kinds that are one thing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # frozen ones are slow to make, and every plan makes some
 class Save:
     """One thing that each call keeps: `source` is its place in the call, or which of the results it is, `place` where the
     formulas look for it."""
@@ -37,7 +37,7 @@ class Save:
     place: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class PlannedFormula:
     """A formula with what it is given and where its answers go.
 

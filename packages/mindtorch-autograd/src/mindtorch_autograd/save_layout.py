@@ -19,7 +19,7 @@ class Layout:
 
     def __init__(self, wanted: PlanRequest, entry: Derivative) -> None:
         self.wanted = wanted
-        self.arguments = {argument.name: index for index, argument in enumerate(wanted.row.schema.arguments)}
+        self.arguments = wanted.row.places
         self.edges: list[Any] = []
         self.positions: dict[str, list[int]] = {}
         self.environment: list[Any] = [None, None]
@@ -27,19 +27,21 @@ class Layout:
         self.saves: list[Save] = []
         self.formulas: list[PlannedFormula] = []
         self.constants: list[tuple[int, int, str | None]] = []
-        differentiable = {name for formula in entry.formulas for name in formula.arguments}
         for name, index in self.arguments.items():
-            if name in differentiable:
+            if name in entry.active:
                 self._lay_out(name, wanted.values[index], wanted.sources[index])
         for formula in entry.formulas:
-            if any(requires(wanted.values[self.arguments[name]]) for name in formula.arguments):
-                self._add(formula)
+            for name in formula.arguments:
+                if requires(wanted.values[self.arguments[name]]):
+                    self._add(formula)
+                    break
         for name in SHOWN.get(entry.node, "").split():
             if name not in self.places:
                 self.places[name] = len(self.environment)
                 self.environment.append(self._shown(name))
-        names = {place: name for name, place in self.places.items()}
-        self.saves.sort(key=lambda save: names.get(save.place, ""))  # torch's order of packing and unpacking
+        if len(self.saves) > 1:
+            names = {place: name for name, place in self.places.items()}
+            self.saves.sort(key=lambda save: names.get(save.place, ""))  # torch's order of packing and unpacking
 
     def _lay_out(self, name: str, value: Any, source: int | None) -> None:
         """Give the argument its edges; a number at a tensor's place and a missing tensor have an edge to nowhere."""

@@ -5,9 +5,14 @@ import pickle
 
 import pytest
 
-from mindtorch_dispatch.extend.overloads import OutOverload, find_overload
+from mindtorch_dispatch.arguments import description
+from mindtorch_dispatch.call import make_call
+from mindtorch_dispatch.extend.overloads import OpOverloadPacket, OutOverload, find_overload
+from mindtorch_dispatch.interface.native import native_path
+from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.schema import parse_schema
 from mindtorch_dispatch.schema.function_schema import FunctionSchema
+from mindtorch_dispatch.table import find_packet
 
 from .sides import Scenarios, assert_same, caught, mt, torch
 
@@ -290,3 +295,15 @@ def test_every_out_form_is_one_of_torchs():
 
 def test_names_of_overloads_are_torchs():
     assert {name for name in rows() if overload_in_torch(name) is None} == OURS_ALONE
+
+
+@pytest.mark.skipif(native_path.caller is None, reason="functions of Python have their text from the beginning")
+def test_documentation_is_put_together_when_it_is_read(monkeypatch):
+    read, entry_of = [], description.entry_of
+    monkeypatch.setattr(description, "entry_of", lambda name: read.append(name) or entry_of(name))
+    monkeypatch.setattr(wired, "call_form", make_call)
+    made = OpOverloadPacket(find_packet("frac"))
+    assert read == []
+    assert "`aten::frac`" in made.__doc__
+    assert read == ["frac"]
+    assert "packet" in OpOverloadPacket.__doc__

@@ -133,6 +133,16 @@ def default_of(form: PythonSignature, parameter: Parameter) -> Any:
     return enum_value(argument.type.kind, value) if isinstance(value, EnumName) else value
 
 
+class TextOfFunction:
+    """The documentation of a class, and of its objects that of their `function`, which is put together when it is read."""
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def __get__(self, owner: Any, kind: type) -> str | None:
+        return self.text if owner is None else owner.function.__doc__ or self.text
+
+
 def describe(packet: Packet, method: bool) -> str:
     """Return the documentation of a packet's function or method: what it computes, its forms, and examples.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class Parameter:
         self.name = name
         self.type = type
         self.text = text
-        self.kind = str(Type(type.kind, type.is_list, None, False, type.elem_optional))
+        self.kind = _plain_kind(type.kind, type.is_list, type.elem_optional)
         self.size = type.size or 0
         self.keyword_only = keyword_only
         self.numbers = numbers
@@ -154,6 +155,12 @@ class Parameter:
         """The value to use for an accepted one: itself where nothing changes, else a `Converted`."""
         convert = _CONVERSIONS.get(self.kind)
         return value if convert is None else convert(self, value)
+
+
+@cache
+def _plain_kind(kind: str, is_list: bool, elem_optional: bool) -> str:
+    """Return a type as text without its size, and without saying that it may be None."""
+    return str(Type(kind, is_list, None, False, elem_optional))
 
 
 def read_number(value: Any) -> Any:

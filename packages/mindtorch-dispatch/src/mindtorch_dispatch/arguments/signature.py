@@ -61,7 +61,17 @@ class Parsed:
 class PythonSignature:
     """The Python form of one overload. Messages show `str(signature)` unless it is deprecated."""
 
-    __slots__ = ("deprecated", "index", "method", "name", "parameters", "positional", "required", "schema")
+    __slots__ = (
+        "argument_names",
+        "deprecated",
+        "index",
+        "method",
+        "name",
+        "parameters",
+        "positional",
+        "required",
+        "schema",
+    )
 
     def __init__(
         self, name: str, index: int, schema: Schema, parameters: Sequence[Parameter], *, method: bool, deprecated: bool
@@ -74,6 +84,12 @@ class PythonSignature:
         self.deprecated = deprecated
         self.positional = sum(not parameter.keyword_only for parameter in parameters)
         self.required = sum(not parameter.optional for parameter in parameters)
+        self.argument_names = tuple([self._argument_name(parameter.name) for parameter in parameters])
+
+    def _argument_name(self, parameter: str) -> str:
+        """Return the schema's name of a parameter."""
+        name = "self" if parameter == "input" and not self.method else parameter
+        return _SCHEMA_NAMES.get((self.name, name), name)
 
     def __str__(self) -> str:
         parts = [str(parameter) for parameter in self.parameters]
@@ -138,33 +154,32 @@ class PythonSignature:
     def finish(self, bound: Sequence[Any], kwargs: Mapping[str, Any], given: int, self_value: Tensor | None) -> Parsed:
         """Convert the values of a successful `bind` and put them in schema order."""
         offset = 1 if self.method else 0
-        keywords = {name: given + offset + position for position, name in enumerate(kwargs)}
+        keywords = {name: given + offset + position for position, name in enumerate(kwargs)} if kwargs else {}
         parsed = Parsed(self.index, self.schema)
         found: dict[str, tuple[Any, int | None]] = {}
         if self.method:
             found["self"] = (self_value, 0)
-        for parameter, item in zip(self.parameters, bound, strict=True):
+        for parameter, name, item in zip(self.parameters, self.argument_names, bound, strict=True):
             if item is None or (item[0] is None and not parameter.type.optional):
                 continue
             value, place = item
-            source = None if place is ... else keywords[place] if isinstance(place, str) else place + offset
+            at: Any = place if place is ... else keywords[place] if isinstance(place, str) else place + offset
+            source: int | None = None if place is ... else at
             if value is not None:
                 value = parameter.convert(value)
                 if isinstance(value, Converted):
                     parsed.cacheable = parsed.cacheable and not value.from_tensor
                     value, source = value.value, None
-            name = "self" if parameter.name == "input" and not self.method else parameter.name
-            name = _SCHEMA_NAMES.get((self.name, name), name)
             found[name] = (value, source)
             if source is None:
-                parsed.places[name] = (
-                    place if place is ... else keywords[place] if isinstance(place, str) else place + offset
-                )
+                parsed.places[name] = at
+        values, sources = parsed.values, parsed.sources
         for argument in self.schema.arguments:
-            given_value = found.pop(argument.name) if argument.name in found else self._default(argument, found)
-            value, source = given_value
-            parsed.values.append(value)
-            parsed.sources.append(source)
+            value, source = found.pop(argument.name) if argument.name in found else self._default(argument, found)
+            values.append(value)
+            sources.append(source)
+        if not found:
+            return parsed
         out = next((name for name in found if name not in ("requires_grad", *_OPTIONS)), None)
         if out is not None:
             parsed.out, parsed.out_source = found.pop(out)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mindtorch_storage.cached import cached_property
 from mindtorch_storage.tensor_base import TensorBase
 
+from ..arguments.description import TextOfFunction
 from ..arguments.overload import bind_overload
 from ..interface.autograd import hooks
 from ..interface.wiring import wired
@@ -234,11 +235,10 @@ class OpOverloadPacket:
 
     def __init__(self, packet: Packet) -> None:
         self.packet = packet
-        self.function: Callable[..., Any] = wired.call_form(packet, False)
-        if "::" in packet.name:
-            self.function = self._match
-        else:
-            self.__doc__, self.__signature__ = self.function.__doc__, self.function.__signature__
+        form: Any = wired.call_form(packet, False)
+        self.function: Callable[..., Any] = self._match if "::" in packet.name else form
+        if "::" not in packet.name:
+            self.__signature__ = form.__signature__
         self.__name__ = packet.name.rpartition("::")[2]
         self.__module__ = f"torch._ops.{self._qualified_op_name.partition('::')[0]}"
 
@@ -295,9 +295,7 @@ class OpOverloadPacket:
         """What runs: the function that chooses among the overloads."""
         return self.function
 
-    @property
-    def _op(self) -> Callable[..., Any]:
-        return self.function
+    _op = op
 
     @property
     def _qualified_op_name(self) -> str:
@@ -312,6 +310,7 @@ class OpOverloadPacket:
 
 # A call is the function's, without a frame of Python in between.
 OpOverloadPacket.__call__ = OpOverloadPacket.__dict__["function"]  # type: ignore[method-assign]
+OpOverloadPacket.__doc__ = TextOfFunction(OpOverloadPacket.__doc__)  # type: ignore[assignment]
 OpOverloadPacket.__signature__ = Signature(
     [Parameter("args", Parameter.VAR_POSITIONAL), Parameter("kwargs", Parameter.VAR_KEYWORD)]
 )

@@ -63,7 +63,9 @@ def intercepted(mode: Mode, tensors: Sequence[TensorBase]) -> bool:
 
 def check_memory(tensors: Sequence[TensorBase]) -> None:
     """Raise torch's error for a tensor without memory that nobody handles the call of."""
-    check_bytes(tensor for tensor in tensors if type(tensor) not in plain_types)
+    special = [tensor for tensor in tensors if type(tensor) not in plain_types]
+    if special:
+        check_bytes(special)
 
 
 def taken_apart(row: OpRow, tensors: Sequence[TensorBase], mode: Mode) -> bool:

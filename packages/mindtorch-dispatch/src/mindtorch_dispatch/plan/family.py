@@ -66,6 +66,10 @@ class Family:
     that the kernel may get from the call whether it does. Where that holds, members share the routing of `plan`.
     """
 
+    tensors: list[int]
+    lists: list[int]
+    values: list[Any]
+
     __slots__ = (
         "answer",
         "device",
@@ -104,11 +108,11 @@ class Family:
         self.sources = bound.sources
         self.given = [(index, source) for index, source in enumerate(bound.sources) if source is not None]
         self.made = made
-        self.tensors = [index for index, value in enumerate(bound.values) if isinstance(value, TensorBase)]
-        self.lists = [
-            index for index, value in enumerate(bound.values) if index not in self.tensors and _has_tensors(value)
-        ]
-        self.values = [None if _has_tensors(value) else value for value in bound.values]
+        self.tensors, self.lists, self.values = [], [], list(bound.values)
+        for index, value in enumerate(bound.values):
+            if _has_tensors(value):
+                (self.tensors if isinstance(value, TensorBase) else self.lists).append(index)
+                self.values[index] = None
         scalars = {index for index, _ in call.plan.scalars}
         self.varying = [(index, index in scalars) for index in varying(bound)]
         brought = [index for index, _ in self.given] + [index for index, _, _ in made]
@@ -275,8 +279,11 @@ def _made_of_integers(bound: Bound) -> list[tuple[int, Any, int]] | None:
     """
     found = []
     first = 1 if bound.sources[:1] == [0] else 0
-    for index, (argument, value) in enumerate(zip(bound.row.schema.arguments, bound.values, strict=True)):
-        if bound.sources[index] is not None or type(value) not in (int, tuple, list) or value is argument.default:
+    for index, value in enumerate(bound.values):
+        if type(value) not in (int, tuple, list) or bound.sources[index] is not None:
+            continue
+        argument = bound.row.schema.arguments[index]
+        if value is argument.default:
             continue
         place = bound.places.get(argument.name)
         if place is None or type(value) is not tuple:
@@ -312,11 +319,12 @@ def _is_ordinary(call: Call) -> bool:
         return False
     if call.keys.mask & _SPARSE:
         return False
-    if any(isinstance(value, Device) and value.type != "cpu" for value in bound.values):
-        return False
-    if any(_has_tensors(value) and source is None for value, source in zip(bound.values, bound.sources, strict=True)):
-        return False
-    return all(_is_plain(tensor) for tensor in call.tensors)
+    for value, source in zip(bound.values, bound.sources, strict=True):
+        if isinstance(value, Device) and value.type != "cpu":
+            return False
+        if source is None and _has_tensors(value):
+            return False
+    return all([_is_plain(tensor) for tensor in call.tensors])
 
 
 def _is_changed(row: OpRow) -> bool:

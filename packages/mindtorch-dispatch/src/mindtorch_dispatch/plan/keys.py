@@ -25,6 +25,7 @@ from .plan import Plan
 from .targets import adopt_options
 
 BACKENDS = sum(1 << key for key in DEVICE_TYPES)
+_AUTOGRAD = 1 << DispatchKey.Autograd
 
 
 def find_keys(call: Call) -> Plan | None:
@@ -34,12 +35,14 @@ def find_keys(call: Call) -> Plan | None:
     if not wraps and intercepted(call.mode, [*tensors, *call.outs]):
         call.intercepted = True
         return None
-    named = any(map(shows_device, bound.flat))
     default = call.mode.default_device
     if default is not None and not tensors and default.index is None and shows_device(default):
         bound.cacheable = False  # the mode, which stands in the key, does not show which device is current
+    named: bool | None = None
     for place, value in enumerate(bound.values):
         if isinstance(value, Device) and value.type != "cpu":
+            if named is None:
+                named = any(map(shows_device, bound.flat))  # as the key showed it, before a backend is loaded
             bound.values[place] = resolve(value)
             # Another device may be current at the next call, which a key shows where the call names the device.
             bound.cacheable = bound.cacheable and (named or value.index == bound.values[place].index)
@@ -93,10 +96,13 @@ def key_set(call: Call) -> DispatchKeySet:
     if device_type not in BACKEND_KEYS:
         raise _no_backend(device_type)
     mask = 1 << BACKEND_KEYS[device_type]
-    if mode.records and any(tensor._sig.requires_grad for tensor in tensors):
-        mask |= 1 << DispatchKey.Autograd
+    kinds = set()
+    for tensor in tensors:
+        sig = tensor._sig
+        kinds.add(type(sig.spec))
+        if sig.requires_grad and mode.records:
+            mask |= _AUTOGRAD
     options = [value for value in call.bound.values if type(value) is Layout]
-    kinds = {type(tensor._sig.spec) for tensor in tensors}
     call.compressed = CompressedSpec in kinds or any(one in COMPRESSED_LAYOUTS for one in options)
     if call.compressed or SparseSpec in kinds or sparse_coo in options:
         mask |= 1 << DispatchKey.Sparse

@@ -16,13 +16,15 @@ from .call import Call
 
 def of_numbers(call: Call) -> Callable[..., Any] | None:
     """Return what answers a call whose Tensor arguments are all numbers; None for any other call."""
+    if call.tensors:
+        return None
     row, arguments = call.row, call.row.schema.arguments
     places = [
         place
         for place, (argument, value) in enumerate(zip(arguments, call.bound.values, strict=True))
         if argument.type.kind == "Tensor" and isinstance(value, (int, float, complex))
     ]
-    if call.tensors or not places:
+    if not places:
         return None
     call.bound.cacheable = False  # the methods, which take no number for self, share the function's keys
     names = [argument.name for argument in arguments]

@@ -13,11 +13,8 @@ from ..interface.wiring import wired
 
 def asks_for_pinning(bound: Bound) -> bool:
     """Whether the call says `pin_memory=True`."""
-    arguments = bound.row.schema.arguments
-    return any(
-        value is True and argument.name == "pin_memory"
-        for argument, value in zip(arguments, bound.values, strict=False)
-    )
+    place = bound.row.places.get("pin_memory")
+    return place is not None and bound.values[place] is True
 
 
 def pinned(bound: Bound) -> Callable[..., Any]:

@@ -242,9 +242,11 @@ def refuse_recorded_write(call: Call) -> None:
     if call.outs:
         check_out_grad(call.row, call.outs, call.tensors)
         return
+    if not call.row.kind.writes:
+        return
     arguments, values = call.row.schema.arguments, call.bound.values
     tracked = any(tensor._sig.requires_grad for tensor in call.tensors)
-    if not (tracked and call.row.kind.writes and arguments[0].is_write and isinstance(values[0], TensorBase)):
+    if not (tracked and arguments[0].is_write and isinstance(values[0], TensorBase)):
         return
     if not (values[0]._sig.inference and call.row.meta.view):  # that it is an inference tensor is said first
         hooks.refuse_write(call.row, values[0])

@@ -43,10 +43,14 @@ class _Frozen:
     """Base of the value classes: slots filled once by `_fill`, then read-only; equality by content."""
 
     __slots__: tuple[str, ...] = ()
+    _setters: tuple[Any, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls._setters = tuple([cls.__dict__[name].__set__ for name in cls.__slots__])
 
     def _fill(self, *values: object) -> None:
-        for name, value in zip(self.__slots__, values, strict=True):
-            object.__setattr__(self, name, value)
+        for put, value in zip(self._setters, values, strict=True):
+            put(self, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")

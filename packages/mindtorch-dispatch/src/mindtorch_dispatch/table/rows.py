@@ -118,6 +118,11 @@ class OpRow:
         return len(self.schema.arguments) - len(names), names
 
     @cached_property
+    def places(self) -> dict[str, int]:
+        """Place of every argument by its name."""
+        return {argument.name: place for place, argument in enumerate(self.schema.arguments)}
+
+    @cached_property
     def written(self) -> tuple[int, ...]:
         """Places of the arguments that are written to."""
         return tuple(place for place, argument in enumerate(self.schema.arguments) if argument.is_write)
