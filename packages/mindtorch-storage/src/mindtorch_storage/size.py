@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, SupportsIndex, overload
 
 from mindtorch_storage._pickling import is_importable_as
 
 _new = tuple.__new__
+followed: Callable[[Any], bool] | None = None
+"""Which items stay as they are: the sizes that a tracer follows, while one runs; None otherwise."""
 _LOWEST, _LARGEST = -(2**63), 2**63 - 1
 
 
@@ -78,11 +80,13 @@ def _converted(items: tuple[Any, ...], first: int) -> list[int]:
     converted = list(items)
     for position in range(first, len(items)):
         item = items[position]
+        if followed is not None and followed(item):
+            continue
         try:
             converted[position] = operator.index(item)
         except Exception:  # noqa: BLE001 - whatever an object's __index__ raises, torch says this
             name = type(item).__name__
             raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{name}')") from None
-    if any(not _LOWEST <= item <= _LARGEST for item in converted):
+    if any(isinstance(item, int) and not _LOWEST <= item <= _LARGEST for item in converted):
         raise ValueError("Overflow when unpacking long long")
     return converted

@@ -163,8 +163,14 @@ def _plain_kind(kind: str, is_list: bool, elem_optional: bool) -> str:
     return str(Type(kind, is_list, None, False, elem_optional))
 
 
+number_reader: Callable[[Any], Any] | None = None
+"""What reads the number in a tensor that stands for one, while a tracer follows where numbers are from; None otherwise."""
+
+
 def read_number(value: Any) -> Any:
     """The Python number in a tensor of one element or a numpy number."""
+    if number_reader is not None and isinstance(value, TensorBase):
+        return number_reader(value)
     return value.item()
 
 
@@ -296,11 +302,12 @@ def _as_int(value: Any, symbolic: bool) -> int:
                 "Expected scalar.isIntegral( false) to be true, but got false.  (Could this error message be improved?"
                 "  If so, please report an enhancement request to PyTorch.)"
             )
-        return int(read_number(value))
+        number = read_number(value)
+        return number if isinstance(number, int) and not isinstance(number, bool) else int(number)
     found: int = value.__index__()
     if found not in INT64:
         raise ValueError(_UNPACKED)
-    return found
+    return found if number_reader is None else value  # a number that was read remembers where it is from
 
 
 def _integers(parameter: Parameter, value: Sequence[int] | int) -> Any:

@@ -293,7 +293,9 @@ def _made_of_integers(bound: Bound) -> list[tuple[int, Any, int]] | None:
         count = len(value) if type(given) is int else 0
         if not count and not isinstance(given, (tuple, list)):
             return None  # numpy's integers, members of enumerations
-        if value != ((given,) * count if count else tuple(given)) or any(type(item) is not int for item in value):
+        if any(type(item) is not int for item in value):
+            return None  # numbers that a tracer follows, too
+        if value != ((given,) * count if count else tuple(given)):
             return None
         found.append((index, part, count))
     return found

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch.functions.factory import get_default_device
+from mindtorch._tracing_state import tracing
 from mindtorch_dispatch.state import state
 from mindtorch_storage.lazy_import import LazyModule, load
 from mindtorch_storage.size import Size
@@ -26,9 +27,14 @@ _switches = {
 }
 
 
-def _get_tracing_state() -> None:
-    """Return the state of the tracer: None, as nothing is traced."""
-    return None
+def _get_tracing_state() -> Any:
+    """Return the state of the tracer of this thread, None where nothing is traced."""
+    return tracing()
+
+
+def _is_tracing() -> bool:
+    """Return whether this code is being traced."""
+    return tracing() is not None
 
 
 def _are_functorch_transforms_active() -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mindtorch._naming import adopt
+from mindtorch._tracing_state import is_tracing as is_tracing
 from mindtorch.jit import _state as _state
 from mindtorch.jit._asynchronous import fork, wait
 from mindtorch.jit._errors import Error
@@ -35,8 +36,11 @@ from mindtorch.jit._marks import (
 )
 from mindtorch.jit._marks import make_attribute as Attribute
 from mindtorch.jit._recursive import _prepare_scriptable
+from mindtorch.jit._script_function import ScriptFunction
 from mindtorch.jit._script_module import RecursiveScriptModule as RecursiveScriptModule
 from mindtorch.jit._script_module import ScriptModule
+from mindtorch.jit._warnings import ScriptWarning as ScriptWarning
+from mindtorch.jit._warnings import TracerWarning as TracerWarning
 from mindtorch.nn.modules.module import Module
 from mindtorch_storage.lazy_import import LazyModule
 
@@ -69,29 +73,9 @@ __all__ = [
 
 
 _archive = LazyModule("mindtorch.jit._archive", "only archives of TorchScript need it")
+_trace = LazyModule("mindtorch.jit._trace", "only programs that trace need it")
 _fork, _wait = fork, wait
 """Their names in older programs."""
-
-
-class ScriptWarning(Warning):
-    """A warning of the compiler."""
-
-
-class TracerWarning(Warning):
-    """A warning of the tracer."""
-
-    @staticmethod
-    def ignore_lib_warnings() -> None:
-        """Leave out those that come from torch itself."""
-        warnings.filterwarnings("ignore", category=TracerWarning, module="torch.(?!jit)")
-        warnings.filterwarnings("ignore", "torch::jit::fuser::cuda")
-
-
-class ScriptFunction:
-    """A compiled function. With TorchScript off nothing returns one."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError("there is no TorchScript: torch.jit.script(fn) returns fn itself")
 
 
 def _deprecated(name: str, instead: str = "`torch.compile` or `torch.export`") -> None:
@@ -101,11 +85,6 @@ def _deprecated(name: str, instead: str = "`torch.compile` or `torch.export`") -
         DeprecationWarning,
         stacklevel=3,
     )
-
-
-def is_tracing() -> bool:
-    """Return whether this code is being traced: False."""
-    return False
 
 
 def script(
@@ -135,8 +114,8 @@ def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``fn`` unchanged, as nothing is traced."""
-    return fn
+    """Return a function that does what ``fn`` does; while a trace runs, it is ``fn`` compiled."""
+    return _trace.script_if_tracing(fn)
 
 
 _script_if_tracing = script_if_tracing
@@ -171,9 +150,36 @@ def trace(
     example_kwarg_inputs: Any = None,
     _store_inputs: bool = True,
 ) -> Any:
-    """Return ``func`` unchanged; it is not called."""
+    """Run a function or module once, and return one that does what was done: the operators that it called.
+
+    Sizes are followed, so other sizes can be given later. What else of the program is Python is kept as it was in this run:
+    branches, counts of loops, numbers read from tensors; a TracerWarning says so. A traced module has the tensors of the
+    original, the same modules inside, and can be saved.
+
+    Args:
+        func: a function of tensors, or a module.
+        example_inputs: what it is run on: a tuple of tensors and of tuples, lists and dicts of tensors; or one tensor.
+        check_trace: trace a second time, and warn or raise where the two differ.
+        check_inputs: other inputs for that.
+        check_tolerance: how far values may differ there.
+        strict: refuse a dict for the output, and warn of a list.
+        example_kwarg_inputs: inputs by name, in place of `example_inputs`.
+
+    Raises:
+        RuntimeError: inputs or outputs other than these, or a tensor from elsewhere that needs a gradient.
+        TracingCheckError: the second trace is another one.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> traced = torch.jit.trace(lambda x: x.view(x.size(0), -1) * 2, torch.ones(1, 2, 2))
+    >>> traced(torch.ones(3, 1, 2)).shape
+    torch.Size([3, 2])
+    """
     _deprecated("trace")
-    return func
+    if not _state._enabled:
+        return func
+    _warn_of_optimize(optimize)
+    return _trace.trace(func, example_inputs, check_trace, check_inputs, check_tolerance, strict, example_kwarg_inputs)
 
 
 def trace_module(
@@ -190,9 +196,21 @@ def trace_module(
     example_inputs_is_kwarg: bool = False,
     _store_inputs: bool = True,
 ) -> Any:
-    """Return ``mod`` unchanged; it is not called."""
+    """Trace methods of a module, as `torch.jit.trace` does its `forward`: ``inputs`` has their inputs by their names."""
     _deprecated("trace_method")
-    return mod
+    if not _state._enabled:
+        return mod
+    _warn_of_optimize(optimize)
+    return _trace.trace_module(mod, inputs, check_trace, check_inputs, check_tolerance, strict, example_inputs_is_kwarg)
+
+
+def _warn_of_optimize(optimize: Any) -> None:
+    if optimize is not None:
+        warnings.warn(
+            "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()` instead",
+            FutureWarning,
+            stacklevel=3,
+        )
 
 
 def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> NoReturn:

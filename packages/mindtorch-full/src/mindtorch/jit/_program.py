@@ -3,7 +3,7 @@
 import ast
 import enum
 from collections import namedtuple
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import mindtorch
@@ -24,11 +24,20 @@ def _uninitialized(_: str) -> None:
 
 
 class Program:
-    """The code of one archive. `read(name)` returns the text of `code/name`, None where there is no such file."""
+    """The code of one archive, or of one trace.
 
-    def __init__(self, read: Callable[[str], str | None], constants: Any) -> None:
+    Args:
+        read: returns the text of the file `code/name`, None where there is no such file.
+        constants: the tensors and other values that code names by number.
+        kinds: the classes that those of modules are made from, by name, where it is not RecursiveScriptModule.
+    """
+
+    def __init__(
+        self, read: Callable[[str], str | None], constants: Any, kinds: Mapping[str, type] | None = None
+    ) -> None:
         self._read = read
-        self._constants = constants
+        self._kinds = kinds or {}
+        self.constants = constants
         self._files: dict[str, dict[str, ast.stmt]] = {}
         self._texts: dict[str, list[str]] = {}
         self._made: dict[str, Any] = {}
@@ -67,6 +76,17 @@ class Program:
                 text = "\n".join([*lines[:body], *(line[2:] for line in lines[body:])]).lstrip() + "\n"
                 return text.replace(f"self: {name}", "self", 1)
         raise AttributeError(method)
+
+    def function_source(self, name: str) -> str:
+        """Return the text of a function."""
+        place, short = self._place_of(name)
+        declared = self._file(place)[short]
+        return "\n".join(self._texts[place][declared.lineno - 1 : declared.end_lineno]) + "\n"
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Return the files that were read and their texts."""
+        for place, lines in self._texts.items():
+            yield place, "\n".join(lines) + "\n"
 
     def _is_instance(self, value: Any, text: str) -> bool:
         return is_instance(value, text, self.find)
@@ -121,8 +141,8 @@ class Program:
         for statement in declared.body:
             self._add_member(found, statement, place)
         told = {"_declared": found, "_program": self, "_qualified_name": name, "original_name": declared.name}
-        owner = RecursiveScriptModule if base in _MODULES else ScriptObject
-        return type(declared.name, (owner,), {**found.members, **told})
+        owner = self._kinds.get(name, RecursiveScriptModule) if base in _MODULES else ScriptObject
+        return type(owner.__name__ if name in self._kinds else declared.name, (owner,), {**found.members, **told})
 
     def _add_member(self, found: Declared, statement: ast.stmt, place: str) -> None:
         if isinstance(statement, ast.FunctionDef):
@@ -131,6 +151,7 @@ class Program:
             target = statement.targets[0]
             if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
                 found.attributes.add(str(target.slice.value))  # `__annotations__["0"] = ...`
+                found.ordered.append(str(target.slice.value))
             elif isinstance(target, ast.Name) and target.id == "__parameters__":
                 found.parameters = frozenset(ast.literal_eval(statement.value))
             elif isinstance(target, ast.Name) and target.id == "__buffers__":
@@ -138,14 +159,16 @@ class Program:
         elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             check_name(statement.target.id, place)
             found.attributes.add(statement.target.id)
-            if statement.value is not None:
+            if statement.value is None:
+                found.ordered.append(statement.target.id)
+            else:
                 found.members[statement.target.id] = ast.literal_eval(statement.value)
 
     def _resolve(self, name: str) -> Any:
         """What a name of the language's namespaces means; what is missing raises when it is called, not before."""
         namespace, _, rest = name.partition(".")
         if namespace == "CONSTANTS":
-            return self._constants[int(rest.removeprefix("c"))]
+            return self.constants[int(rest.removeprefix("c"))]
         if namespace == "__torch__":
             owner, _, last = name.rpartition(".")
             if last == "__new__":

@@ -1,16 +1,20 @@
 """Modules and objects of compiled classes."""
 
 import enum
+import io
 from types import FunctionType
 from typing import Any, ClassVar
 
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
+
+_writing = LazyModule("mindtorch.jit._writing", "only programs that save a compiled module need it")
 
 
 class ScriptModule(Module):
-    """A compiled module: one that `torch.jit.load` returned. Compiling a module returns the module itself."""
+    """A compiled module: one that was traced or scripted, or that `torch.jit.load` returned."""
 
 
 class Declared:
@@ -19,6 +23,8 @@ class Declared:
     def __init__(self) -> None:
         self.members: dict[str, Any] = {}
         self.attributes: set[str] = {"training"}
+        self.ordered: list[str] = []
+        """The attributes that the code declares, in its order."""
         self.parameters: frozenset[str] = frozenset()
         self.buffers: frozenset[str] | None = None
         """None in archives of before PyTorch 1.5, where every other tensor is a buffer."""
@@ -35,16 +41,51 @@ class ScriptObject:
         vars(self).update(state)
 
 
-class RecursiveScriptModule(ScriptModule):
-    """A module that an archive holds: its class and methods are the archive's code, run in Python.
-
-    `original_name` is the name of the class that was compiled, `code` the text of `forward`.
-    """
+class CompiledModule(ScriptModule):
+    """A module whose class and methods are code of TorchScript, run in Python."""
 
     _declared: ClassVar[Declared]
     _program: ClassVar[Any]
     _qualified_name: ClassVar[str]
     original_name: ClassVar[str]
+
+    @property
+    def code(self) -> str:
+        """The text of `forward`."""
+        return str(self._program.source_of(self._qualified_name, "forward"))
+
+    @property
+    def graph(self) -> Any:
+        """Raises NotImplementedError: code runs in Python, without a graph."""
+        raise NotImplementedError("ScriptModule.graph: code of TorchScript runs in Python, without a graph; see `code`")
+
+    inlined_graph = graph
+
+    def save(self, f: Any, _extra_files: Any = None) -> None:
+        """Write the module's code and state to a file, as an archive that `torch.jit.load` reads.
+
+        Args:
+            f: the name of the file, or a file object that is written to.
+            _extra_files: texts or bytes that are kept beside it, by name.
+        """
+        _writing.save_module(self, f, _extra_files)
+
+    def save_to_buffer(self, _extra_files: Any = None) -> bytes:
+        """Return the archive that `save` writes."""
+        file = io.BytesIO()
+        _writing.save_module(self, file, _extra_files)
+        return file.getvalue()
+
+    def extra_repr(self) -> str:
+        """Return the name of the class that was compiled."""
+        return f"original_name={self.original_name}"
+
+
+class RecursiveScriptModule(CompiledModule):
+    """A module that an archive holds, or that was compiled.
+
+    `original_name` is the name of the class that was compiled, `code` the text of `forward`.
+    """
 
     def _set_state(self, state: dict[str, Any]) -> None:
         """Take the attributes that the archive holds; tensors become parameters and buffers as the class lists them."""
@@ -59,29 +100,8 @@ class RecursiveScriptModule(ScriptModule):
             else:
                 setattr(self, name, value)
 
-    @property
-    def code(self) -> str:
-        """The text of `forward`."""
-        return str(self._program.source_of(self._qualified_name, "forward"))
-
-    @property
-    def graph(self) -> Any:
-        """Raises NotImplementedError: an archive's code runs in Python, without a graph."""
-        raise NotImplementedError("ScriptModule.graph: code of archives runs in Python, without a graph; see `code`")
-
-    def save(self, f: Any, _extra_files: Any = None) -> None:
-        """Raise NotImplementedError: archives are read and not written."""
-        raise NotImplementedError(
-            "ScriptModule.save(): MindTorch reads TorchScript archives and writes none; save its state_dict() with "
-            "torch.save()"
-        )
-
     def _get_name(self) -> str:
         return "RecursiveScriptModule"
-
-    def extra_repr(self) -> str:
-        """Return the name of the class that was compiled."""
-        return f"original_name={self.original_name}"
 
 
 def get_attribute(value: Any, name: str) -> Any:

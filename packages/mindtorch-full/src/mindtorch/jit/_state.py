@@ -1,17 +1,18 @@
-"""Whether TorchScript compiles, and what it has compiled of classes: it does not, so the tables are empty."""
+"""Whether functions and modules are compiled and traced; tables of compiled classes, which are empty: classes are not."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import os
+from typing import Any
 
 from mindtorch._naming import adopt
 
 
 class EnabledProxy:
-    """Whether TorchScript is on; false as under `PYTORCH_JIT=0`, whose way of working MindTorch has."""
+    """Whether TorchScript is on; the environment's `PYTORCH_JIT=0` switches it off."""
 
     def __init__(self) -> None:
-        self.enabled = False
+        self.enabled = os.environ.get("PYTORCH_JIT", "1") not in ("0", "OFF", "NO", "FALSE", "N")
 
     def __bool__(self) -> bool:
         return self.enabled
@@ -23,13 +24,13 @@ _name_to_pyclass: dict[str, type] = {}
 
 
 def disable() -> None:
-    """Switch TorchScript off, as it is."""
+    """Switch TorchScript off: `torch.jit.trace` and `torch.jit.script` return what they are given."""
     _enabled.enabled = False
 
 
-def enable() -> NoReturn:
-    """Switch TorchScript on; raises, nothing is compiled."""
-    raise NotImplementedError("there is no TorchScript to switch on: torch.jit.script(fn) returns fn itself")
+def enable() -> None:
+    """Switch TorchScript on."""
+    _enabled.enabled = True
 
 
 def _clear_class_state() -> None:

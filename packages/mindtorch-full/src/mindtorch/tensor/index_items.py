@@ -19,7 +19,7 @@ def type_name(value: Any) -> str:
 
 def bound(value: Any) -> int | None:
     """Return the number that a bound of a slice means, None for none; TypeError for what is no number."""
-    if value is None or type(value) is int:
+    if value is None or type(value) is int or (isinstance(value, int) and type(value) is not bool):
         return value
     if isinstance(value, TensorBase):
         return value.__index__()  # type: ignore[attr-defined]

@@ -1,0 +1,99 @@
+"""Classes of TorchScript for a tree of modules, with the methods that were recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch.jit._program import Program
+
+from .text import is_plain_name, literal
+
+
+def qualified_name(of: Any) -> str:
+    """Return the name that code gives a class or function: `__torch__`, its module and its own name."""
+    name = getattr(of, "__name__", type(of).__name__)
+    name = "_lambda" if name == "<lambda>" else name
+    module = str(getattr(of, "__module__", None) or "__main__")
+    parts = [part if part.isidentifier() else "".join(c if c.isalnum() else "_" for c in part) for part in
+             module.split(".")]  # fmt: skip
+    return ".".join(["__torch__", *([] if parts == ["__main__"] else parts), name])
+
+
+class Classes:
+    """The classes of one traced module, one for each module in it, and their methods' text."""
+
+    def __init__(self, module: Any) -> None:
+        self._used: set[str] = set()
+        self._mangled = 0
+        self._methods: dict[str, list[str]] = {}
+        self._named: dict[str, set[str]] = {}
+        self.names: dict[str, str] = {}
+        self.modules: dict[str, Any] = dict(module.named_modules(remove_duplicate=False))
+        for path, one in self.modules.items():
+            self.names[path] = self._free_name(qualified_name(type(one)))
+
+    def _free_name(self, name: str) -> str:
+        module, _, short = name.rpartition(".")
+        free = name
+        while free in self._used:
+            free = f"{module}.___torch_mangle_{self._mangled}.{short}"
+            self._mangled += 1
+        self._used.add(free)
+        return free
+
+    def take_method(self, path: str, name: str = "forward") -> str:
+        """Return the next free name of a method of the module at `path`: `forward`, `forward1`, …"""
+        taken = self._named.setdefault(path, set())
+        free, count = name, 0
+        while free in taken:
+            count += 1
+            free = f"{name}{count}"
+        taken.add(free)
+        return free
+
+    def add_method(self, path: str, text: str) -> None:
+        """Give the class of the module at `path` a method."""
+        self._methods.setdefault(path, []).append(text)
+
+    def files(self) -> dict[str, str]:
+        """Return the files of code by their names, as in an archive."""
+        made: dict[str, str] = {}
+        for path in self.modules:
+            name = self.names[path]
+            place = "/".join(name.split(".")[:-1]) + ".py"
+            made[place] = made.get(place, "") + self._class(path)
+        return made
+
+    def _class(self, path: str) -> str:
+        module, name = self.modules[path], self.names[path].rpartition(".")[2]
+        parameters = [one for one, value in module._parameters.items() if value is not None]
+        buffers = [one for one, value in module._buffers.items() if value is not None]
+        lines = [
+            f"class {name}(Module):",
+            f"  __parameters__ = [{_listed(parameters)}]",
+            f"  __buffers__ = [{_listed(buffers)}]",
+        ]
+        kinds = {one: "Tensor" for one in (*parameters, *buffers)}
+        kinds.update(training="bool", _is_full_backward_hook="Optional[bool]")
+        for child, value in module._modules.items():
+            if value is not None:
+                kinds[child] = self.names[f"{path}.{child}" if path else child]
+        if not all(map(is_plain_name, kinds)):
+            lines.append("  __annotations__ = []")
+        for one, kind in kinds.items():
+            lines.append(f"  {one} : {kind}" if is_plain_name(one) else f"  __annotations__[{literal(one)}] = {kind}")
+        text = "\n".join(lines) + "\n"
+        for method in self._methods.get(path, []):
+            text += "".join(f"  {line}\n" for line in method.splitlines())
+        return text
+
+
+def _listed(names: list[str]) -> str:
+    return "".join(f"{literal(one)}, " for one in names)
+
+
+def program_of(files: dict[str, str], constants: list[Any], kinds: dict[str, type]) -> Program:
+    """Return the program of some files of code; `kinds` has the base classes by the name of the class."""
+    program = Program(files.get, tuple(constants), kinds)
+    program.read_all(files)
+    return program

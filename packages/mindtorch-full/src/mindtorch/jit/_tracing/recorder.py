@@ -1,0 +1,221 @@
+"""The recorder: notes every operator that a program calls, as the program calls it, composed ones whole."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import mindtorch
+from mindtorch._tracing_state import active as _active
+from mindtorch.jit._warnings import TracerWarning
+from mindtorch.utils._python_dispatch import TorchDispatchMode
+from mindtorch_storage.tensor_base import TensorBase
+
+from .values import Call, Constant, Frame, Number, Value
+
+_NOT_RECORDED = frozenset(("aten::_local_scalar_dense", "aten::lift_fresh", "aten::lift", "aten::is_pinned"))
+"""Operators that make no tensor of a traced one: what they give is a constant of the trace."""
+
+
+class TracedInt(int):
+    """A number that an operator read from a traced tensor; `value` is the tensor's."""
+
+    value: Value
+    word = "int"
+
+
+class TracedFloat(float):
+    """As TracedInt, of a floating point tensor."""
+
+    value: Value
+    word = "float"
+
+
+class Recorder(TorchDispatchMode):
+    """Notes the calls of one run.
+
+    Args:
+        module: the module that is traced, None for a function. Its parameters and buffers are attributes, not constants.
+    """
+
+    above_autograd = sees_composed = True
+
+    def __init__(self, module: Any = None) -> None:
+        super().__init__()
+        self.root = self.frame = Frame(None, "")
+        self.calls: list[Call] = []
+        self.constants: list[Any] = []
+        self.pauses = 0
+        self._values: dict[int, Value | Constant] = {}
+        self._alive: list[Any] = []  # what has a value stays, so that its identity is nobody else's
+        self._members = {} if module is None else _members(module)
+        self._attributes: dict[str, Value] = {}
+
+    def __enter__(self) -> Any:
+        _active.recorder, self._outer = self, getattr(_active, "recorder", None)
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        _active.recorder = self._outer
+        super().__exit__(*error)
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Record nothing in the block."""
+        self.pauses += 1
+        try:
+            with mindtorch.utils._python_dispatch._disable_current_modes():
+                yield
+        finally:
+            self.pauses -= 1
+
+    @contextlib.contextmanager
+    def within(self, path: str) -> Iterator[None]:
+        """Record the block as a call of the module of this path, where the module around it has it."""
+        before = self.frame
+        if before.contains(path) and path != before.path:
+            self.frame = Frame(before, path)
+        try:
+            yield
+        finally:
+            self.frame = before
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = func._schema.name
+        if name in _NOT_RECORDED or self.pauses:
+            if name == "aten::lift_fresh" and not self.pauses:
+                _warn_of_literal()
+            return self._run(func, args, kwargs)
+        call = Call(name, func, self.taken(args), self.taken(kwargs), self.frame)
+        result = self._run(func, args, kwargs)
+        if self._note_results(call, result) or call.writes:
+            self.calls.append(call)
+        return result
+
+    def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
+        self.pauses += 1
+        try:
+            return func(*args, **kwargs)
+        finally:
+            self.pauses -= 1
+
+    def _note_results(self, call: Call, result: Any) -> bool:
+        """Give the call's outputs their values; False for a call that makes no tensor."""
+        returns = call.overload._schema.returns
+        call.spread = len(returns) == 1 and str(returns[0].type).startswith("List[")
+        several = call.spread or len(returns) > 1
+        results = list(result) if several and isinstance(result, (list, tuple)) else [result]
+        for one in results:
+            value = Value(call.frame)
+            call.outputs.append(value)
+            call.specs.append(one)
+            if isinstance(one, TensorBase):
+                self.bind(one, value)
+        return any(isinstance(one, TensorBase) for one in results)
+
+    def bind(self, tensor: Any, value: Value) -> None:
+        """Let a tensor be known by a value from now on: by what made it, or wrote into it, last."""
+        self._values[id(tensor)] = value
+        self._alive.append(tensor)
+
+    def knows(self, tensor: Any) -> bool:
+        """Whether a tensor depends on the inputs, or is an attribute of the traced module."""
+        return id(tensor) in self._values or id(tensor) in self._members
+
+    def value_of(self, tensor: Any) -> Value | Constant:
+        """Return the value of a tensor. Raises RuntimeError for one from elsewhere that needs a gradient."""
+        found = self._values.get(id(tensor))
+        if found is None:
+            found = self._foreign(tensor)
+            self._values[id(tensor)] = found
+            self._alive.append(tensor)
+        return found
+
+    def _foreign(self, tensor: Any) -> Value | Constant:
+        path = self._members.get(id(tensor))
+        if path is not None:
+            owner = next(frame for frame in self.frame.outwards() if frame.contains(path))
+            return self._attributes.setdefault(path, Value(owner, path, path.rpartition(".")[2]))
+        if tensor.requires_grad:
+            with self.paused():
+                shown = str(tensor)
+            raise RuntimeError(
+                "Cannot insert a Tensor that requires grad as a constant. Consider making it a parameter or input, or "
+                f"detaching the gradient\nTensor:\n{shown}"
+            )
+        with self.paused():
+            self.constants.append(tensor.detach().clone())
+        return Constant(len(self.constants) - 1)
+
+    def taken(self, given: Any) -> Any:
+        """Return arguments with values in place of tensors."""
+        if isinstance(given, TensorBase):
+            return self.value_of(given)
+        if isinstance(given, (TracedInt, TracedFloat)):
+            return Number(given.value, given.word)
+        if isinstance(given, (list, tuple)):
+            return [self.taken(one) for one in given]
+        if isinstance(given, dict):
+            return {name: self.taken(one) for name, one in given.items()}
+        return given
+
+    def size(self, tensor: Any, dim: int | None) -> Any:
+        """Return the size of a dimension as a tensor, None for the count of elements."""
+        spec = tensor._sig.spec
+        args = [self.value_of(tensor)] if dim is None else [self.value_of(tensor), dim]
+        call = Call("aten::numel" if dim is None else "aten::size", None, args, {}, self.frame)
+        with self.paused():
+            made = mindtorch.tensor(spec.numel if dim is None else spec.shape[dim])
+        value = Value(self.frame)
+        call.outputs, call.specs = [value], [made]
+        self.calls.append(call)
+        self.bind(made, value)
+        return made
+
+    def read(self, tensor: Any) -> Any:
+        """Return the number that an operator reads from a tensor: one that remembers where it is from."""
+        with self.paused():
+            number = tensor.item()
+        if not self.knows(tensor) or type(number) not in (int, float):
+            return number
+        value = self.value_of(tensor)
+        kept = TracedInt(number) if type(number) is int else TracedFloat(number)
+        kept.value = value  # type: ignore[assignment]
+        return kept if isinstance(value, Value) else number
+
+
+def _warn_of_literal() -> None:
+    """Warn where a program makes a tensor of its own values by a function that a trace does not see."""
+    frame, made_by = sys._getframe(2), None
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("mindtorch"):
+        if frame.f_code.co_name in _LITERALS:
+            made_by = frame.f_code.co_name
+        frame = frame.f_back
+    if made_by is not None:
+        warnings.warn_explicit(
+            f"torch.{made_by} results are registered as constants in the trace. You can safely ignore this warning if you "
+            "use this function to create tensors out of constant variables that would be the same every time you call this "
+            "function. In any other case, this might cause the trace to be incorrect.",
+            TracerWarning,
+            frame.f_code.co_filename,
+            frame.f_lineno,
+        )
+
+
+_LITERALS = ("tensor", "as_tensor", "from_numpy")
+
+
+def _members(module: Any) -> dict[int, str]:
+    """Return the paths of all parameters and buffers by their identity."""
+    found: dict[int, str] = {}
+    for path, one in module.named_modules():
+        tables: tuple[Mapping[str, Any], ...] = (one._parameters, one._buffers)
+        for table in tables:
+            for name, tensor in table.items():
+                if tensor is not None:
+                    found.setdefault(id(tensor), f"{path}.{name}" if path else name)
+    return found

@@ -1,0 +1,255 @@
+"""Writing TorchScript archives: the code, its constants, and the state of the module.
+
+The pickles are written here opcode by opcode: the classes that they name are those of the code, which Python's own pickle
+could not find.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pickle
+import struct
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from mindtorch.jit._script_module import CompiledModule, ScriptObject
+from mindtorch.serialization._archive_writer import ArchiveWriter
+from mindtorch.serialization._locations import location_tag
+from mindtorch.serialization._saving import archive_name, check_folder
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.layout import strided
+from mindtorch_storage.storage import storage_class_name
+from mindtorch_storage.tensor_base import TensorBase
+
+_VERSION = 10
+"""That of torch 2.13's operators: a reader that saw an older one would put older operators in their place."""
+_LIST_MAKERS = {int: "build_intlist", float: "build_doublelist", bool: "build_boollist"}
+_PLACEHOLDER = "__torch__.PlaceholderModule"
+
+
+class _Pickler:
+    """Writes one pickle as torch's reader of archives takes it; tensors' storages go to `storages`, in order of their keys."""
+
+    def __init__(self) -> None:
+        self._out = bytearray(b"\x80\x02")
+        self._memo: dict[Any, int] = {}
+        self._alive: list[Any] = []
+        self._keys: dict[int, str] = {}
+        self.storages: list[Any] = []
+
+    def finish(self) -> bytes:
+        """Return the pickle."""
+        return bytes(self._out) + pickle.STOP
+
+    def _global(self, module: str, name: str) -> None:
+        if not self._known((module, name)):
+            self._out += b"c" + f"{module}\n{name}\n".encode()
+            self._remember((module, name))
+
+    def _known(self, key: Any) -> bool:
+        place = self._memo.get(key)
+        if place is None:
+            return False
+        self._out += b"h" + bytes([place]) if place < 256 else b"j" + struct.pack("<I", place)
+        return True
+
+    def _remember(self, key: Any) -> None:
+        place = self._memo[key] = len(self._memo)
+        self._out += b"q" + bytes([place]) if place < 256 else b"r" + struct.pack("<I", place)
+
+    def write(self, value: Any) -> None:
+        """Add a value. Raises RuntimeError for one that TorchScript does not have."""
+        if value is None:
+            self._out += b"N"
+        elif isinstance(value, bool):
+            self._out += b"\x88" if value else b"\x89"
+        elif isinstance(value, int):
+            self._integer(value)
+        elif isinstance(value, float):
+            self._out += b"G" + struct.pack(">d", value)
+        elif isinstance(value, str):
+            self._text(value)
+        elif isinstance(value, TensorBase):
+            self._tensor(value)
+        elif isinstance(value, (CompiledModule, ScriptObject)):
+            self._object(value)
+        else:
+            self._other(value)
+
+    def _other(self, value: Any) -> None:
+        if isinstance(value, tuple):
+            self._tuple(value)
+        elif isinstance(value, list):
+            self._list(value)
+        elif isinstance(value, dict):
+            self._out += b"}("
+            for key, one in value.items():
+                self.write(key)
+                self.write(one)
+            self._out += b"u"
+        elif isinstance(value, Device):
+            self._global("torch", "device")
+            self._text(str(value))
+            self._out += b"\x85R"
+        elif isinstance(value, complex):
+            self._global("builtins", "complex")
+            self._out += b"G" + struct.pack(">d", value.real) + b"G" + struct.pack(">d", value.imag) + b"\x86R"
+        else:
+            raise RuntimeError(f"torch.jit.save: a value of {type(value).__name__} cannot be written to an archive")
+
+    def _integer(self, value: int) -> None:
+        if 0 <= value < 256:
+            self._out += b"K" + bytes([value])
+        elif -(2**31) <= value < 2**31:
+            self._out += b"J" + struct.pack("<i", value)
+        else:
+            self._out += b"\x8a\x08" + struct.pack("<q", value)
+
+    def _text(self, value: str) -> None:
+        if not self._known(value):
+            data = value.encode()
+            self._out += b"X" + struct.pack("<I", len(data)) + data
+            self._remember(value)
+
+    def _tuple(self, values: tuple[Any, ...]) -> None:
+        self._out += b"("
+        for one in values:
+            self.write(one)
+        self._out += b"t"
+
+    def _list(self, values: list[Any]) -> None:
+        kinds = set(map(type, values))
+        maker = "build_tensorlist" if kinds and all(issubclass(kind, TensorBase) for kind in kinds) else None
+        maker = maker or (_LIST_MAKERS.get(next(iter(kinds))) if len(kinds) == 1 else None)
+        if maker:
+            self._global("torch.jit._pickle", maker)
+        self._out += b"]("
+        for one in values:
+            self.write(one)
+        self._out += b"e"
+        if maker:
+            self._out += b"\x85R"
+
+    def _tensor(self, value: Any) -> None:
+        if self._known(id(value)):
+            return
+        if value.is_sparse or value.is_quantized or value.layout is not strided:
+            raise NotImplementedError("torch.jit.save: sparse and quantized tensors cannot be written to an archive")
+        value = value.detach().resolve_conj().resolve_neg().requires_grad_(value.requires_grad) if (
+            value.is_conj() or value.is_neg()) else value  # fmt: skip
+        storage = value.untyped_storage()
+        key = self._keys.get(storage.data_ptr() if storage.nbytes() else id(storage))
+        if key is None:
+            key = str(len(self.storages))
+            self._keys[storage.data_ptr() if storage.nbytes() else id(storage)] = key
+            self.storages.append(storage)
+        self._alive += [value, storage]
+        self._global("torch._utils", "_rebuild_tensor_v2")
+        self._out += b"(("
+        self._text("storage")
+        self._global("torch", storage_class_name(value.dtype))
+        self._text(key)
+        self._text(location_tag(storage))
+        self._integer(storage.nbytes() // value.element_size())
+        self._out += b"tQ"
+        self._integer(value.storage_offset())
+        self._tuple(tuple(value.shape))
+        self._tuple(tuple(value.stride()))
+        self.write(value.requires_grad)
+        self._global("collections", "OrderedDict")
+        self._out += b")RtR"
+        self._remember(id(value))
+
+    def _object(self, value: Any) -> None:
+        if self._known(id(value)):
+            return
+        module, _, name = value._qualified_name.rpartition(".")
+        self._global(module, name)
+        self._out += b")\x81"
+        get_state = value._declared.members.get("__getstate__")
+        self.write(get_state(value) if get_state is not None else _state_of(value))
+        self._out += b"b"
+        self._alive.append(value)
+        self._remember(id(value))
+
+
+def _state_of(value: Any) -> dict[str, Any]:
+    """Return the attributes that the class declares, in its order."""
+    return {name: getattr(value, name, None) for name in value._declared.ordered}
+
+
+def _write(writer: ArchiveWriter, program: Any, root: Any, extra_files: Any) -> None:
+    writer.version = _VERSION
+    _write_pickle(writer, "data", root)
+    for place, text in program.texts():
+        writer.write_record(f"code/{place}", text.encode())
+    _write_pickle(writer, "constants", tuple(program.constants))
+    for name, content in (extra_files or {}).items():
+        writer.write_record(f"extra/{name}", content.encode() if isinstance(content, str) else bytes(content))
+    writer.write_record("byteorder", sys.byteorder.encode())
+    writer.finish()
+
+
+def _write_pickle(writer: ArchiveWriter, name: str, value: Any) -> None:
+    pickler = _Pickler()
+    pickler.write(value)
+    for number, storage in enumerate(pickler.storages):
+        writer.write_record(f"{name}/{number}", memoryview(storage.host_bytes().data).cast("B"))
+    writer.write_record(f"{name}.pkl", pickler.finish())
+
+
+@contextlib.contextmanager
+def _opened(f: Any) -> Iterator[tuple[Any, str]]:
+    """Return the stream to write to, and the name of the folder in the archive."""
+    if isinstance(f, (str, os.PathLike)):
+        path = os.fsdecode(f)
+        check_folder(path)
+        with open(path, "wb") as stream:
+            yield stream, archive_name(path)
+    else:
+        yield f, "archive"
+
+
+def save_module(module: CompiledModule, f: Any, extra_files: Any) -> None:
+    """Write a module to a file or stream."""
+    content = io.BytesIO()
+    with _opened(f) as (stream, name):
+        _write(ArchiveWriter(content, name), module._program, module, extra_files)
+        stream.write(content.getvalue())
+
+
+class _Placeholder(CompiledModule):
+    """The module that a function is saved in."""
+
+
+def _holding(function: Any) -> Any:
+    text = function._program.function_source(function.qualified_name)
+    rest = text.partition("(")[2]
+    body = "".join(f"  {line}\n" for line in rest.splitlines())[2:]
+    self_ = f"self: {_PLACEHOLDER}" + ("" if rest.startswith(")") else ",\n    ")
+    code = (
+        "class PlaceholderModule(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n"
+        f"  def forward({self_}{body}"
+    )
+    files = dict(function._program.texts())
+    place = "__torch__.py"
+    files[place] = code
+    program = type(function._program)(files.get, function._program.constants, {_PLACEHOLDER: _Placeholder})
+    program.read_all(files)
+    kind = program.find(_PLACEHOLDER)
+    return kind()
+
+
+def save_function(function: Any, f: Any, extra_files: Any) -> None:
+    """Write a function to a file, by its name."""
+    save_module(_holding(function), f, extra_files)
+
+
+def function_bytes(function: Any, extra_files: Any) -> bytes:
+    """Return the archive of a function."""
+    file = io.BytesIO()
+    save_module(_holding(function), file, extra_files)
+    return file.getvalue()
