@@ -307,7 +307,9 @@ def _as_int(value: Any, symbolic: bool) -> int:
     found: int = value.__index__()
     if found not in INT64:
         raise ValueError(_UNPACKED)
-    return found if number_reader is None else value  # a number that was read remembers where it is from
+    if number_reader is not None and isinstance(value, int):
+        return value  # a number that was read remembers where it is from
+    return found
 
 
 def _integers(parameter: Parameter, value: Sequence[int] | int) -> Any:
