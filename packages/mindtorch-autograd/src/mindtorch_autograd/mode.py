@@ -129,6 +129,9 @@ class no_grad(NoParamContext):
 
     __module__ = "torch.autograd.grad_mode"
 
+    def __init__(self) -> None:
+        self.prev = False
+
     def __enter__(self) -> None:
         mode = state.mode
         self.prev = mode.grad

@@ -25,14 +25,14 @@ def get_default_dtype() -> Dtype:
     return _default["dtype"]
 
 
-def set_default_dtype(dtype: Dtype) -> None:
-    """Make `dtype` the default; TypeError unless it is floating point, as torch says it."""
-    if not isinstance(dtype, Dtype):
+def set_default_dtype(d: Dtype, /) -> None:
+    """Make `d` the default dtype; TypeError unless it is floating point, as torch says it."""
+    if not isinstance(d, Dtype):
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
-    if not dtype.is_floating_point:
+    if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
-    _default["dtype"] = dtype
-    set_default_dtype_plans(None if dtype is float32 else dtype)
+    _default["dtype"] = d
+    set_default_dtype_plans(None if d is float32 else d)
 
 
 def get_default_device() -> Device:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import NoReturn, TypeVar
 
 T = TypeVar("T")
@@ -43,4 +44,5 @@ def sealed(kind: type[T]) -> type[T]:
     for method, function in methods.items():
         if method not in vars(kind):  # `dtype` has other texts for some attributes
             setattr(kind, method, function)
+    kind.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
     return kind

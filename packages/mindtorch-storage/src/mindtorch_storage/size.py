@@ -28,7 +28,7 @@ class Size(tuple[int, ...]):
     __slots__ = ()
     __module__ = "torch"
 
-    def __new__(cls, iterable: Iterable[Any] = ()) -> Size:
+    def __new__(cls, iterable: Iterable[Any] = (), /) -> Size:
         items = tuple(iterable)
         for position, item in enumerate(items):
             if item.__class__ is not int or not _LOWEST <= item <= _LARGEST:
@@ -46,11 +46,11 @@ class Size(tuple[int, ...]):
         return f"torch.Size([{', '.join(map(str, self))}])"
 
     @overload
-    def __getitem__(self, index: SupportsIndex) -> int: ...
+    def __getitem__(self, key: SupportsIndex, /) -> int: ...
     @overload
-    def __getitem__(self, index: slice) -> Size: ...
-    def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
+    def __getitem__(self, key: slice, /) -> Size: ...
+    def __getitem__(self, key: Any, /) -> Any:
+        found = tuple.__getitem__(self, key)
         return _new(Size, found) if found.__class__ is tuple else found
 
     def __add__(self, other: Any) -> Any:

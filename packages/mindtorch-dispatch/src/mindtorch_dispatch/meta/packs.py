@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any
@@ -18,6 +19,8 @@ class Pack(tuple[Any, ...]):
     n_fields = 0
     n_sequence_fields = 0
     n_unnamed_fields = 0
+    __signature__ = inspect.signature(tuple)
+    """Structure sequences show the parameters of a tuple."""
 
     def __new__(cls, sequence: Iterable[Any] | None = None, dict: object = None) -> Pack:
         """Return the pack of the items of `sequence`; TypeError when their number is not the number of fields."""

@@ -17,6 +17,8 @@ class record_function(_DecoratorContextManager):
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
         self.args = args
+        self.run_callbacks_on_exit = True
+        self.record: Any = None
         self._opened: tuple[Recording, Event] | None = None
 
     def __enter__(self) -> record_function:

@@ -83,6 +83,7 @@ class profile:
         activity_filters: Any = None,
     ) -> None:
         self.enabled = enabled
+        self.use_cuda = use_cuda
         self.use_device = None
         if not enabled:
             return
@@ -104,6 +105,11 @@ class profile:
         self.with_flops = with_flops
         self.profile_memory = profile_memory
         self.with_stack = with_stack
+        self.with_modules = with_modules
+        self.use_cpu = use_cpu
+        self.experimental_config = experimental_config
+        self.post_processing_timeout_s = post_processing_timeout_s
+        self.activity_filters = activity_filters or {}
         self.acc_events = acc_events
         self._overloads = experimental_config is not None and experimental_config.capture_overload_names
         self._saved = False

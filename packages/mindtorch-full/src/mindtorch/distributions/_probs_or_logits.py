@@ -26,8 +26,14 @@ class ProbsOrLogits:
 
     @property
     def _param(self) -> Any:
-        """The form that was given."""
+        """The form that was given, or what a law derived from this one stored as that."""
+        if "_param" in self.__dict__:
+            return self.__dict__["_param"]
         return self.probs if "probs" in self.__dict__ and not self._given_logits else self.logits
+
+    @_param.setter
+    def _param(self, value: Any) -> None:
+        self.__dict__["_param"] = value
 
     _given_logits = False
 

@@ -64,13 +64,13 @@ def sym_ite(b: Any, t: Any, f: Any) -> Any:
     return t if b else f
 
 
-def sym_sum(args: Any) -> Any:
-    """The sum of numbers.
+def sym_sum(*args: Any) -> Any:
+    """The sum of numbers, which are given one by one or as one sequence.
 
-    >>> torch.sym_sum([1, 2, 3])
-    6
+    >>> torch.sym_sum([1, 2, 3]), torch.sym_sum(1, 2, 3)
+    (6, 6)
     """
-    return sum(args)
+    return sum(args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args)
 
 
 def _of_math(name: str) -> Callable[[float], object]:

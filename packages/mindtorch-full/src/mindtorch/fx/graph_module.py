@@ -168,11 +168,11 @@ class GraphModule(Module):
         else:
             raise RuntimeError(f"Unsupported type {root} passed for root!")
         self.graph = graph
-        self._tracer_cls = None
-        if graph._tracer_cls and "<locals>" not in graph._tracer_cls.__qualname__:
-            self._tracer_cls = graph._tracer_cls
+        tracer = graph._tracer_cls
+        self._tracer_cls = tracer if tracer and "<locals>" not in tracer.__qualname__ else None
         self._tracer_extras = graph._tracer_extras or {}
         self.meta: dict[str, Any] = {}
+        self.shape_env: Any = None
         for name in _HOOKS:
             setattr(self, name, [])
 

@@ -45,7 +45,7 @@ def schedule(
     if warmup == 0:
         warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
 
-    def action(step: int) -> ProfilerAction:
+    def schedule_fn(step: int) -> ProfilerAction:
         if step < 0:
             raise AssertionError(f"Step must be non-negative. Got {step}.")
         if step < skip_first:
@@ -63,4 +63,4 @@ def schedule(
             return ProfilerAction.WARMUP
         return ProfilerAction.RECORD if place < length - 1 else ProfilerAction.RECORD_AND_SAVE
 
-    return action
+    return schedule_fn

@@ -22,6 +22,12 @@ class LegacyTensorType(type):
     layout: Any
     place: str = "cpu"
 
+    def __getattr__(cls, name: str) -> Any:
+        """Return a method of tensors, of which `torch.FloatTensor.abs` is another name."""
+        if name.startswith("__") or not hasattr(wired.tensor_class, name):
+            raise AttributeError(f"type object '{cls.__module__}.{cls.__name__}' has no attribute '{name}'")
+        return getattr(wired.tensor_class, name)
+
     def __instancecheck__(cls, instance: Any) -> bool:
         return (
             isinstance(instance, TensorBase)

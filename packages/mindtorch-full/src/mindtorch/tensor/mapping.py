@@ -208,8 +208,20 @@ class MappingMixin(TensorBase):
     def __long__(self: Any) -> int:
         return int(self)
 
-    solve = removed.solve
-    eig = removed.eig
-    symeig = removed.symeig
-    lstsq = removed.lstsq
+    def solve(self: Any, other: Any) -> Any:
+        """Raise RuntimeError: use `torch.linalg.solve`."""
+        return removed.solve(self, other)
+
+    def eig(self: Any, eigenvectors: bool = False) -> Any:
+        """Raise RuntimeError: use `torch.linalg.eig`."""
+        return removed.eig(self, eigenvectors)
+
+    def symeig(self: Any, eigenvectors: bool = False) -> Any:
+        """Raise RuntimeError: use `torch.linalg.eigh`."""
+        return removed.symeig(self, eigenvectors)
+
+    def lstsq(self: Any, other: Any) -> Any:
+        """Raise RuntimeError: use `torch.linalg.lstsq`."""
+        return removed.lstsq(self, other)
+
     reinforce = removed.reinforce

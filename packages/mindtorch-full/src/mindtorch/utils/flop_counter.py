@@ -25,9 +25,9 @@ flop_registry: dict[Any, Callable[..., int]] = {}
 """Operator to the function that counts its operations, given shapes in the places of tensors."""
 
 
-def get_shape(value: Any) -> Any:
+def get_shape(i: Any) -> Any:
     """Return a tensor's shape, any other value itself."""
-    return value.shape if isinstance(value, torch.Tensor) else value
+    return i.shape if isinstance(i, torch.Tensor) else i
 
 
 def shape_wrapper(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -186,7 +186,19 @@ def convert_to_percent_str(num: float, denom: float) -> str:
     return "0%" if denom == 0 else f"{num / denom:.2%}"
 
 
-class FlopCounterMode(TorchDispatchMode):
+class _FlopCounterMode(TorchDispatchMode):
+    """What hands the operators of a block to a counter."""
+
+    def __init__(self, counter: FlopCounterMode) -> None:
+        super().__init__()
+        self.counter = counter
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        return self.counter._count_flops(func.overloadpacket, func(*args, **kwargs), args, kwargs)
+
+
+class FlopCounterMode:
     """Counts the operations of a block, by module and by operator.
 
     Args:
@@ -203,12 +215,12 @@ class FlopCounterMode(TorchDispatchMode):
         display: bool = True,
         custom_mapping: dict[Any, Any] | None = None,
     ) -> None:
-        super().__init__()
         if mods is not None:
             warnings.warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
         self.flop_counts: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
         self.depth = depth
         self.display = display
+        self.mode: _FlopCounterMode | None = None
         custom = custom_mapping or {}
         self.flop_registry = {
             **flop_registry,
@@ -263,18 +275,18 @@ class FlopCounterMode(TorchDispatchMode):
     def __enter__(self) -> FlopCounterMode:
         self.flop_counts.clear()
         self.mod_tracker.__enter__()
-        super().__enter__()
+        self.mode = _FlopCounterMode(self)
+        self.mode.__enter__()
         return self
 
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        super().__exit__(exc_type, exc_value, traceback)
+    def __exit__(self, *args: Any) -> None:
+        if self.mode is None:
+            raise AssertionError("Internal error: FlopCounter.__exit__ called but mode is None")
+        self.mode.__exit__(*args)
+        self.mode = None
         self.mod_tracker.__exit__()
         if self.display:
             print(self.get_table(self.depth))
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        return self._count_flops(func.overloadpacket, func(*args, **kwargs), args, kwargs)
 
     def _count_flops(self, func_packet: Any, out: Any, args: Any, kwargs: Any) -> Any:
         counting = self.flop_registry.get(func_packet)

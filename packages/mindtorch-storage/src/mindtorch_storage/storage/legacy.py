@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from mindtorch_storage.device import device as Device
@@ -42,11 +43,24 @@ class _LegacyMeta(type):
         return type(instance) is TypedStorage and instance.dtype is element and instance.device.type == cls._place
 
 
+_SIGNATURE = inspect.Signature(
+    [
+        inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
+        *(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+            for name, default in {"wrap_storage": None, "dtype": None, "device": None, "_internal": False}.items()
+        ),
+    ]
+)
+"""What the classes say they take; dtype and device are refused with their own text."""
+
+
 class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     """Base of the classes named after element types; they make `TypedStorage` objects."""
 
     __slots__ = ()
     __module__ = "torch.storage"
+    __signature__ = _SIGNATURE
 
     def __new__(
         cls, *args: Any, wrap_storage: UntypedStorage | None = None, _internal: bool = False, **kwargs: Any
@@ -59,7 +73,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
         if len(args) > 1:
             raise RuntimeError(f"{text}Too many positional arguments")
         for name in ("dtype", "device"):
-            if name in kwargs:
+            if kwargs.pop(name, None) is not None:
                 raise RuntimeError(f"{text}Keyword argument '{name}' cannot be specified")
         for name in kwargs:
             raise TypeError(f"TypedStorage.__new__() got an unexpected keyword argument '{name}'")

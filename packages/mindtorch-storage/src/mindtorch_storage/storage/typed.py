@@ -66,9 +66,9 @@ class TypedStorage(HandingOn):
     def __init__(
         self,
         *args: Any,
-        wrap_storage: UntypedStorage | None = None,
-        dtype: Dtype | None = None,
         device: DeviceLike = None,
+        dtype: Dtype | None = None,
+        wrap_storage: UntypedStorage | None = None,
         _internal: bool = False,
     ) -> None:
         if not _internal:
@@ -218,7 +218,7 @@ class TypedStorage(HandingOn):
         """Whether other processes see writes to this storage."""
         return self._untyped_storage.is_shared()
 
-    def is_pinned(self, device: DeviceLike = "cuda") -> bool:
+    def is_pinned(self, device: DeviceLike = None) -> bool:
         """Whether the memory is page locked."""
         return self._untyped_storage.is_pinned(device)
 

@@ -131,7 +131,7 @@ class BlockMask:
         dq_write_order: Tensor | None = None,
         dq_write_order_full: Tensor | None = None,
         dq_kv_order: Any = None,
-        dq_kv_order_full: Any = None,
+        dq_kv_order_spt: Any = None,
     ) -> None:
         if kv_indices.dim() < 2:
             raise RuntimeError("BlockMask must have at least 2 dimensions")
@@ -149,7 +149,7 @@ class BlockMask:
         self.dq_write_order = dq_write_order
         self.dq_write_order_full = dq_write_order_full
         self.dq_kv_order = dq_kv_order
-        self.dq_kv_order_full = dq_kv_order_full
+        self.dq_kv_order_spt = dq_kv_order_spt
         self.BLOCK_SIZE = BLOCK_SIZE
         self.mask_mod = mask_mod
 
@@ -197,7 +197,7 @@ class BlockMask:
         block_size = (self.BLOCK_SIZE[0], self.BLOCK_SIZE[1]) if flatten else (self.BLOCK_SIZE,)
         lengths = (self.seq_lengths[0], self.seq_lengths[1]) if flatten else (self.seq_lengths,)
         tensors = [getattr(self, name) for name in _TENSORS]
-        return (*lengths, *tensors, self.dq_kv_order, self.dq_kv_order_full, *block_size, self.mask_mod)
+        return (*lengths, *tensors, self.dq_kv_order, self.dq_kv_order_spt, *block_size, self.mask_mod)
 
     @property
     def shape(self) -> tuple[int, ...]:

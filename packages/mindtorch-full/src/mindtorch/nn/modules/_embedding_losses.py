@@ -5,6 +5,7 @@ from collections.abc import Callable
 from mindtorch._tensor import Tensor
 from mindtorch.nn import functional as F
 from mindtorch.nn.modules._loss_base import _Loss, _WeightedLoss
+from mindtorch.nn.modules.distance import PairwiseDistance
 
 
 class HingeEmbeddingLoss(_Loss):
@@ -220,7 +221,7 @@ class TripletMarginWithDistanceLoss(_Loss):
             raise ValueError(
                 f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
             )
-        self.distance_function = distance_function if distance_function is not None else F.pairwise_distance
+        self.distance_function = distance_function if distance_function is not None else PairwiseDistance()
         self.margin = margin
         self.swap = swap
 

@@ -61,13 +61,13 @@ class Sequential(Module):
         return list(items)[index % size]
 
     @overload
-    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, idx: slice) -> Self: ...
     @overload
-    def __getitem__(self, index: int) -> Module: ...
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return self.__class__(OrderedDict(list(self._modules.items())[index]))
-        return self._get_item_by_idx(self._modules.values(), index)
+    def __getitem__(self, idx: int) -> Module: ...
+    def __getitem__(self, idx: Any) -> Any:
+        if isinstance(idx, slice):
+            return self.__class__(OrderedDict(list(self._modules.items())[idx]))
+        return self._get_item_by_idx(self._modules.values(), idx)
 
     def __setitem__(self, index: int, module: Module) -> None:
         key = self._get_item_by_idx(self._modules.keys(), index)
@@ -192,13 +192,13 @@ class ModuleList(Module):
         return position_name(index, len(self))
 
     @overload
-    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, idx: slice) -> Self: ...
     @overload
-    def __getitem__(self, index: int) -> Module: ...
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return self.__class__(list(self._modules.values())[index])
-        return self._modules[self._get_abs_string_index(index)]
+    def __getitem__(self, idx: int) -> Module: ...
+    def __getitem__(self, idx: Any) -> Any:
+        if isinstance(idx, slice):
+            return self.__class__(list(self._modules.values())[idx])
+        return self._modules[self._get_abs_string_index(idx)]
 
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, self._get_abs_string_index(index), module)

@@ -45,24 +45,9 @@ class Unflatten(Module):
 
     def __init__(self, dim: int | str, unflattened_size: Any) -> None:
         super().__init__()
-        if isinstance(dim, int):
-            self._require_tuple_int(unflattened_size)
-        elif isinstance(dim, str):
-            self._require_tuple_tuple(unflattened_size)
-        else:
-            raise TypeError("invalid argument type for dim parameter")
+        self._require_tuple_int(unflattened_size)
         self.dim = dim
         self.unflattened_size = unflattened_size
-
-    def _require_tuple_tuple(self, size: Any) -> None:
-        if not isinstance(size, tuple):
-            raise TypeError("unflattened_size must be a tuple of tuples, " + f"but found type {type(size).__name__}")
-        for index, element in enumerate(size):
-            if not isinstance(element, tuple):
-                raise TypeError(
-                    "unflattened_size must be tuple of tuples, "
-                    + f"but found element of type {type(element).__name__} at pos {index}"
-                )
 
     def _require_tuple_int(self, size: Any) -> None:
         if not isinstance(size, (tuple, list)):

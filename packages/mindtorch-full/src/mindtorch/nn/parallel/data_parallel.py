@@ -33,8 +33,9 @@ class DataParallel(Module):
             raise RuntimeError(_ONE_DEVICE)
         self.module = module
         self.device_ids: list[Any] = list(device_ids or [])
-        self.output_device = output_device
-        self.dim = dim
+        if self.device_ids:  # torch keeps neither where there is no device
+            self.output_device = output_device
+            self.dim = dim
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Return what the module returns."""

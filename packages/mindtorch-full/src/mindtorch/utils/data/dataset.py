@@ -232,7 +232,9 @@ class Subset(Dataset[_T_co]):
         return len(self.indices)
 
 
-def random_split(dataset: Dataset[_T], lengths: Sequence[int | float], generator: Any = None) -> list[Subset[_T]]:
+def random_split(
+    dataset: Dataset[_T], lengths: Sequence[int | float], generator: Any = torch.default_generator
+) -> list[Subset[_T]]:
     """Cut a dataset into random parts of the given lengths, or of the given fractions.
 
     >>> generator = torch.Generator().manual_seed(0)
@@ -244,8 +246,7 @@ def random_split(dataset: Dataset[_T], lengths: Sequence[int | float], generator
         lengths = _lengths_of_fractions(len(dataset), lengths)  # type: ignore[arg-type]
     if sum(lengths) != len(dataset):  # type: ignore[arg-type]
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    source = torch.default_generator if generator is None else generator
-    indices = torch.randperm(sum(lengths), generator=source).tolist()  # type: ignore[arg-type]
+    indices = torch.randperm(sum(lengths), generator=generator).tolist()  # type: ignore[arg-type]
     ends: Any = itertools.accumulate(lengths)
     return [
         Subset(dataset, indices[end - length : end])  # type: ignore[misc]

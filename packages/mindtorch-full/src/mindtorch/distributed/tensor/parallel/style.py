@@ -29,6 +29,16 @@ class ParallelStyle(ABC):
     @abstractmethod
     def _apply(self, module: Any, device_mesh: Any) -> Any: ...
 
+    def _shown(self) -> dict[str, Any]:
+        """Return what the text of the style tells, by name."""
+        return {}
+
+    def __repr__(self) -> str:
+        shown = self._shown()
+        if not shown:
+            return super().__repr__()
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in shown.items())})"
+
 
 def _spread(tensor: Any, mesh: Any, layouts: Any) -> Any:
     """Return what goes in as a spread tensor."""
@@ -61,6 +71,9 @@ class _LinearStyle(ParallelStyle):
     def _prepare_output(self, module: Any, outputs: Any, mesh: Any) -> Any:
         outputs = _arrange(outputs, self.output_layouts)
         return outputs.to_local() if self.use_local_output else outputs
+
+    def _shown(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("input_layouts", "output_layouts", "use_local_output")}
 
     def _partition(self, name: str, module: Any, mesh: Any) -> None:
         raise NotImplementedError
@@ -128,6 +141,9 @@ class SequenceParallel(ParallelStyle):
         self.sequence_sharding = (Shard(sequence_dim),)
         self.use_local_output = use_local_output
 
+    def _shown(self) -> dict[str, Any]:
+        return {"sequence_dim": self.sequence_sharding[0].dim, "use_local_output": self.use_local_output}
+
     def _partition(self, name: str, module: Any, mesh: Any) -> None:
         for key in list(module._parameters):
             _shard(module, mesh, key, Replicate(), self.src_data_rank)
@@ -163,6 +179,7 @@ class PrepareModuleInput(ParallelStyle):
     ) -> None:
         self.input_layouts = None if input_layouts is None else _as_tuple(input_layouts)
         self.desired_input_layouts = None if desired_input_layouts is None else _as_tuple(desired_input_layouts)
+        self.with_kwargs = input_kwarg_layouts is not None
         self.input_kwarg_layouts = input_kwarg_layouts or {}
         self.desired_input_kwarg_layouts = desired_input_kwarg_layouts or {}
         self.use_local_output = use_local_output
@@ -171,6 +188,10 @@ class PrepareModuleInput(ParallelStyle):
                 raise AssertionError("desired module inputs should not be None!")
             if len(self.input_layouts) != len(self.desired_input_layouts):
                 raise AssertionError("input_layouts and desired_input_layouts should have same length!")
+
+    def _shown(self) -> dict[str, Any]:
+        layouts = ("input_layouts", "desired_input_layouts", "input_kwarg_layouts", "desired_input_kwarg_layouts")
+        return {name: getattr(self, name) for name in (*layouts, "use_local_output")}
 
     def _convert(self, value: Any, mesh: Any, layout: Any, desired: Any) -> Any:
         if layout is None:
@@ -217,6 +238,9 @@ class PrepareModuleOutput(ParallelStyle):
         if len(self.output_layouts) != len(self.desired_output_layouts):
             raise AssertionError("output_layouts and desired_output_layouts should have same length!")
 
+    def _shown(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("output_layouts", "desired_output_layouts", "use_local_output")}
+
     def _hook(self, module: Any, inputs: Any, outputs: Any, mesh: Any) -> Any:
         given = outputs if isinstance(outputs, tuple) else (outputs,)
         if len(given) != len(self.output_layouts):
@@ -262,6 +286,11 @@ class PrepareModuleInputOutput(ParallelStyle):
             desired_output_layouts=desired_output_layouts,
             use_local_output=use_local_output,
         )
+
+    def _shown(self) -> dict[str, Any]:
+        inputs = self.prepare_module_input._shown()
+        inputs["use_local_input"] = inputs.pop("use_local_output")
+        return {**inputs, **self.prepare_module_output._shown()}
 
     def _apply(self, module: Any, device_mesh: Any) -> Any:
         self.prepare_module_input._apply(module, device_mesh)
