@@ -178,6 +178,34 @@ def _without_stats(
     return aten.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
 
 
+def _without_training(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: float,
+    eps: float,
+) -> Any:
+    return aten.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+
+
+def functional_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """Normalize every channel; the running statistics are results, and those given stay as they are."""
+    mean, variance = aten.clone(running_mean), aten.clone(running_var)
+    found = aten.native_batch_norm(input, weight, bias, mean, variance, training, momentum, eps)
+    return (*found, mean, variance)
+
+
 def _with_reserve(training: bool) -> Any:
     def call(
         input: Tensor,
@@ -197,6 +225,7 @@ def _with_reserve(training: bool) -> Any:
 FUNCTIONAL_FORMS = {
     "_native_batch_norm_legit": _legit,
     "_native_batch_norm_legit.no_stats": _without_stats,
+    "_native_batch_norm_legit_no_training": _without_training,
     "_batch_norm_with_update": _with_reserve(True),
     "_batch_norm_no_update": _with_reserve(False),
 }

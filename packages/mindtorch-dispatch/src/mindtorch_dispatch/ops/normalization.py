@@ -53,6 +53,7 @@ for _name, _written, _stats in (
         "-> (Tensor, Tensor, Tensor, Tensor)",
     ),
     ("_batch_norm_no_update", f"{_RUNNING}, ", "-> (Tensor, Tensor, Tensor, Tensor)"),
+    ("_native_batch_norm_legit_no_training", "Tensor running_mean, Tensor running_var, ", _THREE),
 ):
     op(
         f"{_name}(Tensor input, {_AFFINE}, {_written}float momentum, float eps) {_stats}",
@@ -60,6 +61,12 @@ for _name, _written, _stats in (
         out=_stats is _THREE,
         variants="function",
     )
+op(
+    f"_native_batch_norm_legit_functional(Tensor input, {_AFFINE}, Tensor running_mean, Tensor running_var, bool training, "
+    "float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
+    composite=composed.functional_batch_norm,
+    variants="",
+)
 op("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", rules.renorm, static=("p", "maxnorm"))
 
 op(

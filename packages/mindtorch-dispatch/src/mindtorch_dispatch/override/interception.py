@@ -37,8 +37,9 @@ AUTOCAST_MASK = 1 << DispatchKey.Autocast
 WHOLE = frozenset(
     "__lshift__ __rshift__ _batch_norm_no_update _batch_norm_with_update _chunk_cat _convolution _embedding_bag_backward "
     "_fused_sdp_choice _histogramdd_bin_edges _histogramdd_from_bin_cts _index_put_impl_ _is_all_true _is_any_true "
-    "_linalg_check_errors _local_scalar_dense _native_batch_norm_legit _pack_padded_sequence _unique _unsafe_index "
-    "_unsafe_index_put _unsafe_masked_index _unsafe_masked_index_put_accumulate bartlett_window blackman_window detach_copy "
+    "_linalg_check_errors _local_scalar_dense _native_batch_norm_legit _native_batch_norm_legit_functional "
+    "_native_batch_norm_legit_no_training _pack_padded_sequence _unique _unsafe_index _unsafe_index_put "
+    "_unsafe_masked_index _unsafe_masked_index_put_accumulate bartlett_window blackman_window detach_copy "
     "equal fft_fftfreq fft_rfftfreq hamming_window hann_window kaiser_window lift lift_fresh lift_fresh_copy histogram "
     "index polygamma_ allclose is_same_size copy zero embedding_renorm uniform normal_functional exponential geometric cauchy "
     "log_normal random".split()
@@ -72,10 +73,15 @@ def taken_apart(row: OpRow, tensors: Sequence[TensorBase], mode: Mode) -> bool:
     """True for a composed op that handlers see as the ops it is composed of; a mode may want to see it whole."""
     if row.composite is None or hooks.has_formula(row) or _sees_composed(mode):
         return False
-    whole = row.packet in WHOLE or row.name in _WHOLE_OVERLOADS or row.packet.startswith("_foreach_")
+    whole = has_own_kernel(row)
     if whole and not any(returned.type.kind == "Tensor" for returned in row.schema.returns):
         return False
     return not whole or (records(mode) and any(tensor._sig.requires_grad for tensor in tensors))
+
+
+def has_own_kernel(row: OpRow) -> bool:
+    """Return whether torch has a composed op as one, with a kernel of its own."""
+    return row.packet in WHOLE or row.name in _WHOLE_OVERLOADS or row.packet.startswith("_foreach_")
 
 
 def _sees_composed(mode: Mode) -> bool:

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import mindtorch as torch
+from mindtorch._decomp.decompositions import DECOMPOSITIONS
 from mindtorch._naming import adopt
+from mindtorch_dispatch.arguments.overload import bind_overload
+from mindtorch_dispatch.override.interception import has_own_kernel
 from mindtorch_dispatch.table import packets
 
 __all__ = [
@@ -42,14 +45,27 @@ def _overloads(given: Any) -> Iterable[Any]:
         yield given
 
 
+def _composition(overload: Any) -> Callable[..., Any]:
+    """Return the composition of an op as a function that knows the op's defaults."""
+
+    def composed(*args: Any, **kwargs: Any) -> Any:
+        return overload.row.composite(*bind_overload(overload.declared, args, kwargs).values)
+
+    return composed
+
+
 def _fill() -> None:
-    """Enter the op table's decompositions."""
+    """Enter the op table's decompositions, and those of operators with kernels."""
+    for name, function in DECOMPOSITIONS:
+        packet_name, _, overload_name = name.partition(".")
+        overload = getattr(getattr(torch.ops.aten, packet_name), overload_name or "default")
+        decomposition_table[overload] = function
     for packet in list(packets.values()):
         for row in packet.rows:
             if row.composite is None or row.schema.namespace != "aten":
                 continue
             overload = getattr(getattr(torch.ops.aten, packet.name), row.overload or "default")
-            decomposition_table.setdefault(overload, row.composite)
+            decomposition_table.setdefault(overload, _composition(overload))
 
 
 def register_decomposition(
@@ -88,7 +104,22 @@ def remove_decompositions(decompositions: dict[Any, Callable[..., Any]], aten_op
 
 def core_aten_decompositions() -> dict[Any, Callable[..., Any]]:
     """Return the decompositions of all ops that are not of the core set."""
-    return {op: fn for op, fn in decomposition_table.items() if torch.Tag.core not in getattr(op, "tags", ())}
+    written = {function for _, function in DECOMPOSITIONS}
+    return {op: fn for op, fn in decomposition_table.items() if fn in written or not _is_core(op)}
+
+
+def _is_core(op: Any) -> bool:
+    """Return whether an op is of the core set, or has a kernel that torch's lowering leaves as it is."""
+    if torch.Tag.core in getattr(op, "tags", ()):
+        return True
+    row = getattr(op, "row", None)
+    return row is not None and has_own_kernel(row) and row.packet not in _TAKEN_APART
+
+
+_TAKEN_APART = frozenset(
+    "celu celu_ linspace logspace zero _unsafe_index _unsafe_index_put _unsafe_masked_index "
+    "_unsafe_masked_index_put_accumulate _chunk_cat soft_margin_loss norm hann_window".split()
+)
 
 
 _fill()

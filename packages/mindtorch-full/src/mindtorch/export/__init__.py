@@ -2,6 +2,7 @@
 
 from mindtorch._naming import adopt
 from mindtorch.export._export import export
+from mindtorch.export.decomp_utils import CustomDecompTable
 from mindtorch.export.dynamic_shapes import Dim, dims
 from mindtorch.export.exported_program import (
     ExportedProgram,
@@ -12,6 +13,7 @@ from mindtorch.export.exported_program import (
 from mindtorch.export.graph_signature import ExportBackwardSignature, ExportGraphSignature
 
 __all__ = [
+    "CustomDecompTable",
     "Dim",
     "ExportBackwardSignature",
     "ExportGraphSignature",

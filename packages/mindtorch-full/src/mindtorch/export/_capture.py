@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import mindtorch as torch
 from mindtorch import fx
+from mindtorch.export._lowering import Lowering
 from mindtorch.export._names import combined, leaves_of, lifted
 from mindtorch.export.graph_signature import (
     ConstantArgument,
@@ -47,8 +49,17 @@ class _Tensors:
     not_saved: set[str]
 
     @property
-    def count(self) -> int:
-        return len(self.parameters) + len(self.buffers) + len(self.constants)
+    def state(self) -> dict[str, Any]:
+        """All of them, in the order of the graph's inputs."""
+        return {**self.parameters, **self.buffers, **self.constants}
+
+    def by_module(self, mod: torch.nn.Module) -> dict[str, Any]:
+        """All of them, the parameters first, the buffers and constants of each module together."""
+        found = dict(self.parameters)
+        for path, _ in mod.named_modules(remove_duplicate=False):
+            for group in (self.buffers, self.constants):
+                found.update({name: value for name, value in group.items() if name.rpartition(".")[0] == path})
+        return found
 
 
 def _tensors_of(mod: torch.nn.Module) -> _Tensors:
@@ -73,11 +84,32 @@ def _replaced(mod: torch.nn.Module, values: dict[str, Any]) -> Iterator[None]:
         module = mod.get_submodule(path)
         before.append((module, attribute, vars(module)[attribute]))
         vars(module)[attribute] = value
+    known = {id(module): set(vars(module)) for module in mod.modules()}
     try:
         yield
+        _warn_of_assigned(mod, values, known)
     finally:
         for module, attribute, value in before:
             vars(module)[attribute] = value
+
+
+def _warn_of_assigned(mod: torch.nn.Module, values: dict[str, Any], known: dict[int, set[str]]) -> None:
+    """Warn of tensors that a call put into plain attributes: a program does not keep them."""
+    found = []
+    for path, module in mod.named_modules():
+        for name, value in vars(module).items():
+            full = f"{path}.{name}" if path else name
+            new = id(module) in known and name not in known[id(module)]
+            if isinstance(value, torch.Tensor) and (new or values.get(full, value) is not value):
+                found.append(f"self.{full}")
+    if found:
+        start = f"attribute {found[0]} was" if len(found) == 1 else f"attributes {', '.join(found)} were"
+        warnings.warn(
+            f"The tensor {start} assigned during export. Such attributes must be registered as buffers using the "
+            "`register_buffer` API (https://pytorch.org/docs/stable/generated/torch.nn.Module.html"
+            "#torch.nn.Module.register_buffer).",
+            stacklevel=2,
+        )
 
 
 @contextlib.contextmanager
@@ -91,39 +123,69 @@ def _without_cudnn() -> Iterator[None]:
         torch._C._set_cudnn_enabled(before)
 
 
-def capture(mod: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Captured:
+def capture(
+    mod: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], lowering: Lowering | None = None
+) -> Captured:
     """Record a call of a module, on fakes of its tensors and of the arguments.
+
+    Args:
+        lowering: records other operators than those that the program calls, and no writes.
 
     Raises:
         RuntimeError: the program asks for the value of a tensor.
     """
     tensors = _tensors_of(mod)
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
-    state = [*tensors.parameters.values(), *tensors.buffers.values(), *tensors.constants.values()]
+    state = tensors.state if lowering is None else tensors.by_module(mod)
     out_specs: list[pytree.TreeSpec] = []
+    written: list[int] = []
 
     def run(*given: Any) -> tuple[Any, ...]:
-        at = iter(given)
-        swapped = {name: next(at) for name in (*tensors.parameters, *tensors.buffers)}
-        with _replaced(mod, {name: next(at) for name in tensors.constants}), _reparametrize_module(mod, swapped):
-            inner, named = pytree.tree_unflatten(list(at), in_spec)
-            out, spec = pytree.tree_flatten(mod(*inner, **named))
+        entered = given if lowering is None else lowering.entered(given)
+        held = dict(zip(state, entered, strict=False))
+        constants = {name: held[name] for name in tensors.constants}
+        swapped = {name: one for name, one in held.items() if name not in constants}
+        with _replaced(mod, constants), _reparametrize_module(mod, swapped):
+            inner, named = pytree.tree_unflatten(list(entered[len(state) :]), in_spec)
+            made = mod(*inner, **named) if lowering is None else lowering.call(mod, inner, named)
+        out, spec = pytree.tree_flatten(made)
         out_specs.append(spec)
-        return tuple(out)
+        if lowering is None:
+            found = {
+                at: swapped[name] for at, name in enumerate(state) if swapped.get(name, held[name]) is not held[name]
+            }
+        else:
+            found, out = lowering.left(entered, out)
+        written[:] = found
+        return (*found.values(), *out)
 
     with _without_cudnn():
-        recorded = record(run, (*state, *leaves), mod)
-    return _Capture(tensors, leaves, combined(mod.forward, args, kwargs), recorded).finished(in_spec, out_specs[0])
+        recorded = record(run, (*state.values(), *leaves), mod, None if lowering is None else lowering.table)
+    named = combined(mod.forward, args, kwargs)
+    made = _Capture(tensors, list(state), leaves, named, recorded, written, lowering is not None)
+    return made.finished(in_spec, out_specs[0])
 
 
 class _Capture:
     """Makes what was recorded into a graph with names, and its signature."""
 
-    def __init__(self, tensors: _Tensors, leaves: list[Any], named: dict[str, Any], recorded: fx.GraphModule) -> None:
+    def __init__(
+        self,
+        tensors: _Tensors,
+        state: list[str],
+        leaves: list[Any],
+        named: dict[str, Any],
+        recorded: fx.GraphModule,
+        written: list[int],
+        lowered: bool,
+    ) -> None:
         self.tensors = tensors
+        self.state = state
         self.leaves = leaves
         self.named = named
         self.recorded = recorded
+        self.written = written
+        self.lowered = lowered
         self.graph = fx.Graph()
         self.nodes: dict[fx.Node, fx.Node] = {}
         self.inputs: list[InputSpec] = []
@@ -132,9 +194,9 @@ class _Capture:
     def finished(self, in_spec: pytree.TreeSpec, out_spec: pytree.TreeSpec) -> Captured:
         """Return the capture."""
         placeholders = [node for node in self.recorded.graph.nodes if node.op == "placeholder"]
-        self._state(placeholders[: self.tensors.count])
+        self._state(placeholders[: len(self.state)])
         self._literals()
-        self._arguments(placeholders[self.tensors.count :])
+        self._arguments(placeholders[len(self.state) :])
         outputs = self._body()
         tensors = self.tensors
         state = {**tensors.parameters, **{k: v for k, v in tensors.buffers.items() if k not in tensors.not_saved}}
@@ -151,10 +213,10 @@ class _Capture:
 
     def _state(self, placeholders: list[fx.Node]) -> None:
         tensors = self.tensors
-        kinds = [("p", InputKind.PARAMETER, name) for name in tensors.parameters]
-        kinds += [("b", InputKind.BUFFER, name) for name in tensors.buffers]
-        kinds += [("c", InputKind.CONSTANT_TENSOR, name) for name in tensors.constants]
-        for node, (prefix, kind, target) in zip(placeholders, kinds, strict=True):
+        for node, target in zip(placeholders, self.state, strict=True):
+            prefix, kind = "c", InputKind.CONSTANT_TENSOR
+            if target not in tensors.constants:
+                prefix, kind = ("p", InputKind.PARAMETER) if target in tensors.parameters else ("b", InputKind.BUFFER)
             made = self._placeholder(node, lifted(prefix, target))
             saved = target not in tensors.not_saved if kind is InputKind.BUFFER else None
             self.inputs.append(InputSpec(kind, TensorArgument(made.name), target, saved))
@@ -192,13 +254,42 @@ class _Capture:
 
     def _body(self) -> list[OutputSpec]:
         outputs: list[OutputSpec] = []
+        if self.lowered:
+            self.recorded.graph.eliminate_dead_code()
         for node in self.recorded.graph.nodes:
             if node.op == "output":
-                made = self.graph.node_copy(node, self.nodes.__getitem__)
-                outputs = [OutputSpec(OutputKind.USER_OUTPUT, _argument(one), None) for one in made.args[0]]
+                values = fx.node.map_arg(node.args[0], self.nodes.__getitem__)
+                outputs = self._outputs(values)
             elif node not in self.nodes:
                 self.nodes[node] = self.graph.node_copy(node, self.nodes.__getitem__)
         return outputs
+
+    def _outputs(self, values: tuple[Any, ...]) -> list[OutputSpec]:
+        """Write the results; what the program leaves in place of a buffer is copied to it, or a result of a lowered graph."""
+        count = len(self.written)
+        places = dict(zip(self.written, values[:count], strict=True))
+        outputs = [OutputSpec(OutputKind.USER_OUTPUT, _argument(one), None) for one in values[count:]]
+        if self.lowered:
+            changes = [OutputSpec(*self._change(place, value)) for place, value in places.items()]
+            self.graph.output(tuple(values))
+            return [*changes, *outputs]
+        held = {spec.target: spec.arg.name for spec in self.inputs}
+        nodes = {node.name: node for node in self.graph.nodes}
+        for place, value in places.items():
+            target = nodes[held[self.state[place]]]
+            made = self.graph.create_node(
+                "call_function", torch.ops.aten.copy_.default, (target, value), name="copy__default"
+            )
+            made.meta = {name: one for name, one in target.meta.items() if name in ("val", "tensor_meta")}
+        self.graph.output(tuple(values[count:]))
+        return outputs
+
+    def _change(self, place: int, value: Any) -> tuple[OutputKind, Any, str]:
+        spec = self.inputs[place if place < len(self.state) else place + len(self.lifted)]
+        if spec.kind is InputKind.USER_INPUT:
+            return OutputKind.USER_INPUT_MUTATION, _argument(value), spec.arg.name
+        kind = OutputKind.PARAMETER_MUTATION if spec.kind is InputKind.PARAMETER else OutputKind.BUFFER_MUTATION
+        return kind, _argument(value), str(spec.target)
 
 
 def _argument(value: Any) -> TensorArgument | ConstantArgument:

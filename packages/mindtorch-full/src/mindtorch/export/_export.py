@@ -78,7 +78,7 @@ def export(
         found.constants,
     )
     if varied is not None:
-        program._limits, program._free = varied.limits, varied.free
+        program._limits, program._free, program._varying = varied.limits, varied.free, items
     return program
 
 

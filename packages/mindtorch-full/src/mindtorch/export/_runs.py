@@ -15,6 +15,7 @@ import mindtorch as torch
 from mindtorch import fx
 from mindtorch._subclasses.fake_tensor import FakeTensorMode
 from mindtorch.export._capture import Captured, capture
+from mindtorch.export._lowering import Lowering
 from mindtorch.export._names import leaves_of
 from mindtorch.export._specifications import Varying
 from mindtorch.tensor.indexing import whole_slices_kept
@@ -73,8 +74,10 @@ class Runs:
         kwargs: dict[str, Any],
         named: dict[str, Any],
         roots: dict[str, Root],
+        lowering: Lowering | None = None,
     ) -> None:
         self._mod = mod
+        self._lowering = lowering
         self._leaves, self._spec = pytree.tree_flatten((args, kwargs))
         self._paths = [path for _, path, _ in leaves_of(named)]
         self._roots = roots
@@ -120,7 +123,7 @@ class Runs:
         fakes = {id(leaf): _fake(mode, leaf, shapes[id(leaf)]) for leaf in self._leaves if id(leaf) in shapes}
         args, kwargs = pytree.tree_unflatten([fakes.get(id(leaf), leaf) for leaf in self._leaves], self._spec)
         with whole_slices_kept():
-            return _described(capture(self._mod, args, kwargs))
+            return _described(capture(self._mod, args, kwargs, self._lowering))
 
 
 def _fake(mode: FakeTensorMode, leaf: torch.Tensor, shape: list[int]) -> torch.Tensor:

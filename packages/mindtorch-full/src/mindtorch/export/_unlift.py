@@ -8,10 +8,12 @@ from typing import Any
 import mindtorch as torch
 from mindtorch import fx
 from mindtorch.export._names import leaves_of
-from mindtorch.export.graph_signature import InputKind
+from mindtorch.export.graph_signature import InputKind, OutputKind
 from mindtorch.fx._codegen import _PyTreeCodeGen, _PyTreeInfo
 from mindtorch.fx.graph import CodeGen
 from mindtorch.utils import _pytree as pytree
+
+_WRITTEN = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 
 
 class _ArgumentsCodeGen(_PyTreeCodeGen):
@@ -82,7 +84,9 @@ def unlift(program: Any, check_guards: bool) -> fx.GraphModule:
         root._guards_fn = _Guards([(path, leaf) for _, path, leaf in leaves_of(named)], program._limits, program._free)
         graph.call_module("_guards_fn", tuple(nodes[node] for node in users))
     for node in program.graph.nodes:
-        if node not in nodes:
+        if node.op == "output":
+            _end(graph, program, node, nodes)
+        elif node not in nodes:
             nodes[node] = graph.node_copy(node, nodes.__getitem__)
     spec = program.call_spec
     graph._codegen = _ArgumentsCodeGen(_PyTreeInfo(list(program._names), spec.in_spec, spec.out_spec))
@@ -93,10 +97,31 @@ def unlift(program: Any, check_guards: bool) -> fx.GraphModule:
             owner = made.get_submodule(path)
             delattr(owner, name)
             setattr(owner, name, program.constants[one.target])
+        elif one.kind is InputKind.BUFFER and not one.persistent:
+            path, _, name = one.target.rpartition(".")
+            made.get_submodule(path)._non_persistent_buffers_set.add(name)
     made.register_forward_pre_hook(_structure_check(spec.in_spec), with_kwargs=True)
     for name in ("eval", "train"):
         made.__dict__[name] = _refusal(name)
     return made
+
+
+def _end(graph: fx.Graph, program: Any, output: fx.Node, nodes: dict[fx.Node, fx.Node]) -> None:
+    """Write the results of a call; those that are new values of buffers and arguments are copied there."""
+    inputs = {spec.target: spec.arg.name for spec in program.graph_signature.input_specs if spec.target is not None}
+    placeholders = {node.name: nodes[node] for node in program.graph.nodes if node.op == "placeholder"}
+    results = []
+    copied: dict[Any, fx.Node] = {}
+    for spec, value in zip(program.graph_signature.output_specs, output.args[0], strict=True):
+        value = fx.node.map_arg(value, nodes.__getitem__)
+        if spec.kind in _WRITTEN:
+            target = placeholders[inputs.get(spec.target, spec.target)]
+            copied[value] = graph.create_node(
+                "call_function", torch.ops.aten.copy_.default, (target, value), name="copy__default"
+            )
+        else:
+            results.append(value)
+    graph.output(tuple(copied.get(one, one) if isinstance(one, fx.Node) else one for one in results))
 
 
 def _assign(root: torch.nn.Module, spec: Any, program: Any) -> None:

@@ -13,6 +13,7 @@ from mindtorch import fx
 from mindtorch.export._bounds import refuse, roots_of
 from mindtorch.export._capture import Captured
 from mindtorch.export._fits import Fits
+from mindtorch.export._lowering import Lowering
 from mindtorch.export._names import combined, leaves_of
 from mindtorch.export._runs import Root, Run, Runs, Search, values_of
 from mindtorch.export._sizes import Size, Sum, Symbol, ValueRanges, linear, written
@@ -55,8 +56,17 @@ class Varied:
     """The sizes that a call may choose, as `x.size()[0]`."""
 
 
-def capture_varied(mod: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], items: list[Varying]) -> Varied:
+def capture_varied(
+    mod: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    items: list[Varying],
+    lowering: Lowering | None = None,
+) -> Varied:
     """Capture a program whose sizes vary.
+
+    Args:
+        lowering: what records other operators than those that the program calls.
 
     Raises:
         UserError: the program does not take all the sizes that it was said to take.
@@ -68,7 +78,7 @@ def capture_varied(mod: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str
     owners: dict[int, str] = {}
     shared = {path: owners.setdefault(id(leaf), path) for _, path, leaf in leaves}
     roots = roots_of([item for item in items if shared[item.path] == item.path])
-    runs = Runs(mod, args, kwargs, named, roots)
+    runs = Runs(mod, args, kwargs, named, roots, lowering)
     search = Search(runs, roots)
     given = {name: (root.low, root.high) for name, root in roots.items()}
     samples = search.finished()

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 import mindtorch as torch
 from mindtorch import fx
-from mindtorch._absence import stand_in
 from mindtorch._naming import adopt
+from mindtorch.export._capture import capture
+from mindtorch.export._lowering import Lowering
+from mindtorch.export._specifications import Varying
 from mindtorch.export._unlift import unlift
+from mindtorch.export._varied import capture_varied
+from mindtorch.export.decomp_utils import CustomDecompTable
 from mindtorch.export.graph_signature import ArgumentSpec, ExportGraphSignature
 from mindtorch.utils import _pytree as pytree
 
 __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions"]
 
-default_decompositions = stand_in(
-    "torch.export", "default_decompositions", "exported programs are not lowered to other operators"
-)
+
+def default_decompositions() -> CustomDecompTable:
+    """Return the table of `run_decompositions`; what is taken out of it stays whole in a program.
+
+    >>> table = torch.export.default_decompositions()
+    >>> torch.ops.aten.linear.default in table
+    True
+    """
+    return CustomDecompTable()
 
 
 class CallSpec(NamedTuple):
@@ -82,6 +92,8 @@ class ExportedProgram:
         self._constants = constants or {}
         self._limits: list[Any] = []
         self._free: set[str] = set()
+        self._varying: list[Varying] = []
+        self._dialect = "TRAINING"
 
     @property
     def graph_module(self) -> fx.GraphModule:
@@ -140,8 +152,8 @@ class ExportedProgram:
 
     @property
     def dialect(self) -> str:
-        """The set of operators: "TRAINING", as the program called them."""
-        return "TRAINING"
+        """The set of operators: "TRAINING", as the program called them, or "ATEN", what a table leaves of them."""
+        return self._dialect
 
     @property
     def _names(self) -> list[str]:
@@ -177,12 +189,38 @@ class ExportedProgram:
         """
         return unlift(self, check_guards)
 
-    def run_decompositions(self, decomp_table: Any = None, decompose_custom_triton_ops: bool = False) -> NoReturn:
-        """Raise NotImplementedError: programs are not lowered to other operators."""
-        raise NotImplementedError(
-            "torch.export.ExportedProgram.run_decompositions: exported programs are not lowered to other operators; "
-            "make_fx records a program with a decomposition table"
+    def run_decompositions(
+        self, decomp_table: Mapping[Any, Any] | None = None, decompose_custom_triton_ops: bool = False
+    ) -> ExportedProgram:
+        """Return the program without writes in place, in the operators that a table leaves.
+
+        What the program writes to buffers and arguments are results of its graph; `module()` writes them.
+
+        Args:
+            decomp_table: operators that are recorded as what their functions do; by default `default_decompositions()`.
+
+        >>> program = torch.export.export(torch.nn.Linear(2, 1), (torch.ones(3, 2),)).run_decompositions()
+        >>> [str(node.target) for node in program.graph.nodes if node.op == "call_function"]
+        ['aten.permute.default', 'aten.addmm.default']
+        """
+        lowering = Lowering(default_decompositions() if decomp_table is None else decomp_table)
+        args, kwargs = self.example_inputs
+        module = self.module(check_guards=False)
+        varied = capture_varied(module, args, kwargs, self._varying, lowering) if self._varying else None
+        found = capture(module, args, kwargs, lowering) if varied is None else varied.captured
+        made = ExportedProgram(
+            found.module,
+            found.module.graph,
+            found.signature,
+            found.state_dict,
+            self.range_constraints if varied is None else varied.ranges,
+            self.module_call_graph,
+            self.example_inputs,
+            found.constants,
         )
+        made._limits, made._free, made._varying = self._limits, self._free, self._varying
+        made._dialect = "ATEN"
+        return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise RuntimeError(

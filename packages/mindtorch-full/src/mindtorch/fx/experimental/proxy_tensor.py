@@ -125,9 +125,17 @@ def make_fx(
     return wrapped
 
 
-def record(f: Callable[..., Any], args: tuple[Any, ...], module: torch.nn.Module) -> GraphModule:
-    """Return the graph of `f` above autograd, run on fakes; its nodes say in which submodule of `module` they were made."""
-    trace = _Trace(f, None, "fake", True, True, True, True, False, True)
+def record(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    module: torch.nn.Module,
+    decomposition_table: Decompositions | None = None,
+) -> GraphModule:
+    """Return the graph of `f`, run on fakes; its nodes say in which submodule of `module` they were made.
+
+    Without a table operators are recorded as `f` calls them, above autograd; with one, below it.
+    """
+    trace = _Trace(f, decomposition_table, "fake", True, decomposition_table is None, True, True, False, True)
     trace.owner = module
     return trace.of(args)
 

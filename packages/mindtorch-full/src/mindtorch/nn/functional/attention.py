@@ -331,8 +331,7 @@ class _Heads:
         weights = softmax(weights, dim=-1)
         if dropout_p > 0.0:
             weights = dropout(weights, p=dropout_p)
-        output = mindtorch.bmm(weights, v).transpose(0, 1).contiguous()
-        output = output.view(self.target_len * self.batch, self.embed_dim)
+        output = mindtorch.bmm(weights, v).transpose(0, 1).reshape(self.target_len * self.batch, self.embed_dim)
         return output, weights.view(self.batch, self.num_heads, self.target_len, k.size(1))
 
     def attend(
