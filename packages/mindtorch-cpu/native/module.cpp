@@ -5,6 +5,7 @@
 #include "simd/cpu_capability.h"
 #include "kernels/kernel.h"
 #include "memory/checksum.h"
+#include "denormals.h"
 #include "mindtorch/unlocked.h"
 #include "parallel.h"
 
@@ -21,6 +22,13 @@ static PyObject* put_thread_count(PyObject*, PyObject* count) {
     }
     set_thread_count(static_cast<int>(wanted));
     Py_RETURN_NONE;
+}
+
+static PyObject* flush_denormals(PyObject*, PyObject* flush) {
+    const int wanted = PyObject_IsTrue(flush);
+    if (wanted < 0) return nullptr;
+    set_float_control(wanted ? float_control() | FLUSHING : float_control() & ~FLUSHING);
+    return PyBool_FromLong(CAN_FLUSH_DENORMALS);
 }
 
 static PyObject* checksum(PyObject*, PyObject* arguments) {
@@ -56,6 +64,9 @@ static PyMethodDef methods[] = {
     method<get_thread_count>("thread_count", METH_NOARGS,
                              "How many threads a kernel may use; 1 in a fresh child of fork()."),
     method<put_thread_count>("set_thread_count", METH_O, "set_thread_count(count): let kernels use that many threads."),
+    method<flush_denormals>("flush_denormals", METH_O,
+                            "flush_denormals(flush): whether this thread, and the pool on its behalf, takes denormal "
+                            "numbers for zeros; False where the processor has no such switch."),
     method<chain>("chain",
                   "chain(steps, lists, numbers): run the steps on the arrays of the lists, item by item; False, with "
                   "nothing done,\n"

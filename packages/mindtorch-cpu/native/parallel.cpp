@@ -1,6 +1,7 @@
 // The pool is OpenMP's: other libraries that were built with it use the same threads.
 #include "parallel.h"
 
+#include "denormals.h"
 #include "mindtorch/unlocked.h"
 
 #ifdef _OPENMP
@@ -55,9 +56,11 @@ void run_parallel(size_t count, size_t grain, ParallelBody body, void* context) 
     if (parts <= 1) return body(context, 0, count);
 #ifdef _OPENMP
     started = true;
+    const FloatControl control = float_control();
 #pragma omp parallel for num_threads(static_cast<int>(parts)) schedule(static, 1)
     for (size_t part = 0; part < parts; part++) {
         within = true;
+        const SameFloatControl same(control);
         body(context, count * part / parts, count * (part + 1) / parts);
         within = false;
     }

@@ -165,6 +165,29 @@ def reshape(self: Tensor, shape: object) -> Any:
     raise RuntimeError("reshape is not implemented for sparse tensors")
 
 
+@kernel("narrow_copy")
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Any:
+    """A range of indices of one dimension, which are counted from its start."""
+    given, rank, sparse = parts(self), self.dim(), self.sparse_dim()
+    check(rank > 0, lambda: "narrow() cannot be applied to a 0-dim tensor.")
+    check(0 <= dim < rank, lambda: f"Dimension {dim} out of range. Expecting 0 <= dim < {rank}.")
+    check(length >= 0, lambda: "narrow(): length must be non-negative.")
+    extent = self.shape[dim]
+    check(
+        0 <= start <= extent - length,
+        lambda: f"Invalid range to narrow. range(start, start+length) must be a subset of range(0, {extent}).",
+    )
+    size = [length if number == dim else whole for number, whole in enumerate(self.shape)]
+    if dim >= sparse:
+        values = aten.narrow_copy(given.values, dim - sparse + 1, start, length)
+        return make(given.indices, values, size, given.coalesced)
+    places = aten.select(given.indices, 0, dim)
+    kept = aten.reshape(aten.nonzero(aten.logical_and(aten.ge(places, start), aten.lt(places, start + length))), [-1])
+    indices = aten.index_select(given.indices, 1, kept)
+    aten.sub_(aten.select(indices, 0, dim), start)
+    return make(indices, aten.index_select(given.values, 0, kept), size, given.coalesced)
+
+
 def runs(counts: Tensor) -> tuple[Any, Any]:
     """Return, for every place in runs of these lengths that follow each other, its run and its place in the run."""
     run = aten.repeat_interleave(aten.arange(counts.shape[0], device=counts.device), counts)

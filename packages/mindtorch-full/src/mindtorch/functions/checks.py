@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_cpu import native
 from mindtorch_cpu.threads import MOST_THREADS, threads
 from mindtorch_dispatch import determinism, warn_once
 from mindtorch_dispatch.arguments.messages import type_name
@@ -287,12 +288,19 @@ def set_warn_always(b: bool, /) -> None:
     warn_once.set_always(b)
 
 
-def set_flush_denormal(mode: bool) -> bool:
-    """Return False: numpy gives no control of denormals.
+def set_flush_denormal(mode: bool, /) -> bool:
+    """Choose whether this thread's arithmetic takes denormal numbers for zeros, operands and results alike.
 
+    Returns False, with nothing changed, where there is no native code or the processor has no such switch. Threads of
+    the pool compute as the thread that calls a kernel.
+
+    >>> _ = torch.set_flush_denormal(True)
+    >>> flushed = torch.tensor([1e-40]) * 1
     >>> _ = torch.set_flush_denormal(False)
     """
-    return False
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
+    return native.module is not None and native.module.flush_denormals(mode)
 
 
 def get_num_threads() -> int:
