@@ -1,11 +1,31 @@
 """Tensors made of Python data, as torch makes them: dtypes given as Python types, texts, warnings."""
 
+from array import array
+from collections import deque
+
+import numpy as np
 import pytest
 
 import mindtorch as mt
 from mindtorch_testing import assert_same_value, assert_torch_error
 
 torch = pytest.importorskip("torch", reason="oracle")
+
+
+class Countdown:
+    """A sequence that is neither a list nor a tuple."""
+
+    def __init__(self, length):
+        self.length = length
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        if index >= self.length:
+            raise IndexError
+        return float(self.length - index)
+
 
 VALUES = {
     "tensor int": lambda t: t.tensor([1.7, 2], dtype=int),
@@ -17,6 +37,17 @@ VALUES = {
     "tensor tuples of bools": lambda t: t.tensor([(True, False), (False, True)]),
     "tensor empty tuple": lambda t: t.tensor(()),
     "tensor empty tuples": lambda t: t.tensor(((), ())),
+    "tensor range": lambda t: t.tensor(range(3)),
+    "tensor ranges": lambda t: t.tensor([range(3), range(3)]),
+    "tensor list and range": lambda t: t.tensor([[1.5, 2], range(2)]),
+    "tensor deques of bools": lambda t: t.tensor((deque([True]), deque([False]))),
+    "tensor arrays of Python": lambda t: t.tensor([array("d", [1, 2])]),
+    "tensor byte arrays": lambda t: t.tensor([bytearray(b"ab"), memoryview(b"cd")]),
+    "tensor sequence of a program": lambda t: t.tensor([[Countdown(2)], [Countdown(2)]]),
+    "tensor bytes with a dtype": lambda t: t.tensor([b"ab", [1, 2]], dtype=t.int64),
+    "tensor array and list": lambda t: t.tensor([np.arange(2), [5, 6]]),
+    "Tensor of ranges": lambda t: t.Tensor([range(2), range(2)]),
+    "new_tensor of a range": lambda t: t.ones(2).new_tensor([range(2)]),
     "as_tensor": lambda t: t.as_tensor([1], dtype=float),
     "asarray": lambda t: t.asarray([1], dtype=float),
     "frombuffer": lambda t: t.frombuffer(bytearray(b"11111111"), dtype=int),
@@ -36,6 +67,13 @@ ERRORS = {
     "tensor positional": lambda t: t.tensor(1, t.float32),
     "tensor keyword": lambda t: t.tensor(1, foo=2),
     "tensor ragged tuples": lambda t: t.tensor(((1, 2), (3,))),
+    "tensor ragged ranges": lambda t: t.tensor([range(2), range(3)]),
+    "tensor range and number": lambda t: t.tensor([range(2), 1]),
+    "tensor range and tensor": lambda t: t.tensor([range(2), t.tensor(1)]),
+    "tensor bytes": lambda t: t.tensor([b"ab"]),
+    "tensor dict": lambda t: t.tensor([{1: 2}]),
+    "tensor set": lambda t: t.tensor([{1}]),
+    "tensor class": lambda t: t.tensor([[Countdown]]),
     "tensor large tuple": lambda t: t.tensor((1, 1 << 70)),
     "as_tensor dtype": lambda t: t.as_tensor([1], dtype=str),
     "asarray keyword": lambda t: t.asarray([1], foo=1),

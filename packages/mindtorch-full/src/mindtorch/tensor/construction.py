@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from mindtorch_storage.storage.memory import no_memory, no_memory_in_torchs_word
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
 from .legacy_devices import check_legacy_device, check_new_device
-from .literals import first_leaf, leading_shape, leaves, typed_array
+from .literals import first_leaf, holds_foreign_sequence, leading_shape, leaves, plain_sequences, typed_array
 from .native import parsed_by
 from .new_sparse import new_sparse
 from .subclassing import become
@@ -107,8 +107,10 @@ def _check_level(data: Any, shape: list[int], depth: int) -> None:
         return
     if not isinstance(data, (list, tuple, np.ndarray, TensorBase)):
         if isinstance(data, str) or not hasattr(data, "__len__"):
-            raise TypeError(f"not a sequence: {type(data).__name__}")
+            raise TypeError("not a sequence")
         return
+    if isinstance(data, TensorBase) and not data._sig.spec.shape:
+        raise TypeError("not a sequence")
     level: Any = data
     if len(level) != shape[depth]:
         raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(level)})")
@@ -164,9 +166,11 @@ def _to_array(data: Any, dtype: Any) -> Any:
         array = np.asarray(data)
     else:
         if isinstance(data, (list, tuple)):
-            _check_nesting(data)
             leaf = first_leaf(data)
-            if isinstance(leaf, (TensorBase, np.ndarray)):
+            if isinstance(leaf, np.ndarray):
+                data = _plain_nesting(data)
+            _check_nesting(data)
+            if isinstance(leaf, TensorBase):
                 data = _plain_nesting(data)
         try:
             array = typed_array(data, dtype)
@@ -198,24 +202,6 @@ def _only_element(tensor: Any) -> Any:
     if tensor.numel() != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     return tensor.item()
-
-
-def _is_foreign_sequence(value: Any) -> bool:
-    """Whether torch reads `value` like a list though it is none, as ranges and byte arrays are."""
-    if isinstance(value, (TensorBase, np.ndarray, np.generic, str, bytes, Mapping)):
-        return False
-    kinds = type(value).__mro__  # a class of an enumeration has both, its members have not
-    return all(any(name in vars(kind) for kind in kinds) for name in ("__getitem__", "__len__"))
-
-
-def _plain_sequences(data: Any) -> Any:
-    if isinstance(data, (list, tuple)) or _is_foreign_sequence(data):
-        try:
-            items = list(data)
-        except Exception as error:
-            raise ValueError(f"could not determine the shape of object type '{type(data).__name__}'") from error
-        return [_plain_sequences(item) for item in items]
-    return data
 
 
 _COPY_WARNING = (
@@ -329,8 +315,8 @@ def from_data(data: Any, dtype: Any = None, device: Any = None, requires_grad: b
             raise TypeError("new(): invalid data type 'bytes'")
         if hasattr(type(data), "__dlpack__") and not isinstance(data, (np.ndarray, np.generic)):
             return from_data(_interop.from_dlpack(data), dtype, device, requires_grad)
-        if _is_foreign_sequence(data):
-            data = _plain_sequences(data)
+    if holds_foreign_sequence(data):
+        data = plain_sequences(data, dtype is not None)
     chosen = dtype or (
         dtypes.from_numpy(data.dtype) if isinstance(data, (np.ndarray, np.generic)) else infer_dtype(data)
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.storage.elements import class_name
+from mindtorch_storage.tensor_base import TensorBase
 
 _DEEPEST = 128
 
@@ -36,6 +38,46 @@ def leaves(data: Any, depth: int = 0) -> Any:
             yield from leaves(item, depth + 1)
     else:
         yield data
+
+
+_NO_SEQUENCES = (TensorBase, np.ndarray, np.generic, str, Mapping)
+
+
+def _is_foreign(kind: type) -> bool:
+    """Whether torch reads an instance like a list though it is none, as ranges and byte arrays are."""
+    if issubclass(kind, _NO_SEQUENCES):
+        return False
+    names = kind.__mro__  # a class of an enumeration has both, its members have not
+    return all(any(name in vars(one) for one in names) for name in ("__getitem__", "__len__"))
+
+
+def holds_foreign_sequence(data: Any, depth: int = 0) -> bool:
+    """Whether `data` is, or holds at any level, a sequence that is no list and no tuple."""
+    if not isinstance(data, (list, tuple)):
+        return _is_foreign(type(data))
+    if depth > _DEEPEST:
+        return False  # whoever reads the levels refuses it
+    kinds = set(map(type, data))
+    inner = [kind for kind in kinds if issubclass(kind, (list, tuple))]
+    if any(_is_foreign(kind) for kind in kinds.difference(inner)):
+        return True
+    return bool(inner) and any(holds_foreign_sequence(item, depth + 1) for item in data if type(item) in inner)
+
+
+def plain_sequences(data: Any, typed: bool) -> Any:
+    """Return `data` with every sequence in it as a list; bytes are one only where a dtype is given (`typed`).
+
+    Raises ValueError for what cannot be read, TypeError for bytes.
+    """
+    if isinstance(data, bytes) and not typed:
+        raise TypeError("new(): invalid data type 'bytes'")
+    if isinstance(data, (list, tuple)) or _is_foreign(type(data)):
+        try:
+            items = list(data)
+        except Exception as error:
+            raise ValueError(f"could not determine the shape of object type '{type(data).__name__}'") from error
+        return [plain_sequences(item, typed) for item in items]
+    return data
 
 
 def first_leaf(data: Any) -> Any:
