@@ -17,8 +17,9 @@ from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..schema import Argument, EnumName, Schema
+from .element import read_number
 from .messages import type_name
-from .parameter import INT64, check_scalar, enum_value, is_index, is_number, is_tensor_like, plain_number, read_number
+from .parameter import INT64, check_scalar, enum_value, is_index, is_number, is_tensor_like, plain_number
 from .signature import Parsed
 from .tables import NUMBERS_AS_TENSORS
 

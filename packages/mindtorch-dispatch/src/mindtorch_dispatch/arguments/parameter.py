@@ -16,6 +16,8 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..schema import Argument, EnumName, Type
 from ..typing import Tensor, TensorOrScalar
+from . import element
+from .element import read_number
 from .messages import type_name
 from .tables import NUMPY_NAMES
 
@@ -163,17 +165,6 @@ def _plain_kind(kind: str, is_list: bool, elem_optional: bool) -> str:
     return str(Type(kind, is_list, None, False, elem_optional))
 
 
-number_reader: Callable[[Any], Any] | None = None
-"""What reads the number in a tensor that stands for one, while a tracer follows where numbers are from; None otherwise."""
-
-
-def read_number(value: Any) -> Any:
-    """The Python number in a tensor of one element or a numpy number."""
-    if number_reader is not None and isinstance(value, TensorBase):
-        return number_reader(value)
-    return value.item()
-
-
 def is_tensor_like(value: Any) -> bool:
     """A tensor, or an object that overrides torch functions."""
     return isinstance(value, TensorBase) or hasattr(type(value), "__torch_function__")
@@ -307,7 +298,7 @@ def _as_int(value: Any, symbolic: bool) -> int:
     found: int = value.__index__()
     if found not in INT64:
         raise ValueError(_UNPACKED)
-    if number_reader is not None and isinstance(value, int):
+    if element.reader is not None and isinstance(value, int):
         return value  # a number that was read remembers where it is from
     return found
 

@@ -1,14 +1,14 @@
-"""`torch.jit` as torch has it with TorchScript switched off (`PYTORCH_JIT=0`), beside archives that torch wrote.
+"""`torch.jit`: traces, scripted functions and modules, and archives of TorchScript.
 
-Compiling and tracing return what they are given, so programs run the same code in Python. An archive's code is TorchScript,
-and runs in Python as well. What needs a compiled graph raises.
+A trace is code of TorchScript, as archives hold it, and runs in Python. So do scripted functions and modules, which have no
+code of their own. With `PYTORCH_JIT=0` tracing and scripting return what they are given. What needs a graph raises.
 """
 
 import builtins
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch._tracing_state import is_tracing as is_tracing
@@ -73,9 +73,17 @@ __all__ = [
 
 
 _archive = LazyModule("mindtorch.jit._archive", "only archives of TorchScript need it")
+_freeze = LazyModule("mindtorch.jit._freeze", "only programs that freeze need it")
+_script = LazyModule("mindtorch.jit._script", "only programs that script need it")
 _trace = LazyModule("mindtorch.jit._trace", "only programs that trace need it")
 _fork, _wait = fork, wait
 """Their names in older programs."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("TopLevelTracedModule", "TracedModule", "TracingCheckError"):
+        return getattr(_trace, name)
+    raise AttributeError(f"module 'torch.jit' has no attribute '{name}'")
 
 
 def _deprecated(name: str, instead: str = "`torch.compile` or `torch.export`") -> None:
@@ -94,9 +102,14 @@ def script(
     _rcb: Any = None,
     example_inputs: Any = None,
 ) -> Any:
-    """Return ``obj`` unchanged: functions, modules and classes run in Python.
+    """Return a function as a `ScriptFunction`, a module as a `ScriptModule`; both run in Python, and classes are as they were.
 
-    Modules with a method ``__prepare_scriptable__`` are replaced by what it returns, as they are before torch compiles.
+    A scripted module has the tensors of the original and modes of its own. Of attributes and methods it shows those that
+    TorchScript would have. Modules with a method ``__prepare_scriptable__`` are replaced by what it returns.
+
+    Raises:
+        RuntimeError: a class of modules.
+        TypeError: a value that is no function.
 
     >>> import warnings
     >>> warnings.simplefilter("ignore")
@@ -104,7 +117,10 @@ def script(
     tensor([0., 1.])
     """
     _deprecated("script")
-    return _prepare_scriptable(obj, {}) if builtins.isinstance(obj, Module) else obj
+    if not _state._enabled:
+        return _prepare_scriptable(obj, {}) if builtins.isinstance(obj, Module) else obj
+    _warn_of_optimize(optimize)
+    return _script.script(obj)
 
 
 def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -213,28 +229,33 @@ def _warn_of_optimize(optimize: Any) -> None:
         )
 
 
-def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> NoReturn:
-    """Inline a compiled module's attributes; raises, nothing is compiled."""
+def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
+    """Return a copy of a compiled module whose parameters and attributes are constants: it has no state, and no modes.
+
+    Args:
+        mod: a compiled module in evaluation.
+        preserved_attrs: names of attributes and methods that it keeps beside `forward`.
+
+    Raises:
+        RuntimeError: a module that is not compiled, or that is in training; a name that it does not have.
+    """
     _deprecated("freeze", "`torch.compile`")
-    raise RuntimeError(
-        "Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your "
-        "'nn.Module'."
-    )
+    return _freeze.freeze(mod, preserved_attrs)
 
 
-def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> NoReturn:
-    """Optimise a compiled module; raises, nothing is compiled."""
+def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
+    """Return a compiled module, frozen: its code runs in Python, where there is nothing else to do for it."""
     _deprecated("optimize_for_inference", "`torch.compile`")
-    raise RuntimeError(
-        "optimize_for_inference expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to "
-        "script your 'nn.Module'."
-    )
+    return _freeze.optimize_for_inference(mod, other_methods)
 
 
 def save(m: Any, f: Any, _extra_files: Any = None) -> None:
     """Save a compiled module; anything else has no `save`, and raises."""
     _deprecated("save", "`torch.export`")
-    m.save(f, _extra_files=_extra_files)
+    if builtins.isinstance(f, (str, os.PathLike)):
+        m.save(f, _extra_files=_extra_files)
+    else:
+        f.write(m.save_to_buffer(_extra_files=_extra_files))
 
 
 def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> Any:

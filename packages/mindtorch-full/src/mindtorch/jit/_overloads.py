@@ -57,8 +57,9 @@ _TAKEN: dict[str, tuple[type, ...]] = {
 }
 
 
-_EXACT, _LISTED, _IMPLICIT = range(3)
-"""How far values may be from a schema's types: as declared; one number for a list of them; a tensor of one for a number."""
+_EXACT, _LISTED, _IMPLICIT, _NUMBERED = range(4)
+"""How far values may be from a schema's types: as declared; one number for a list of them; a tensor of one for a number; a
+number for a tensor, which operators take that have no overload for numbers."""
 
 
 def _takes(text: str, value: Any, level: int) -> bool:
@@ -69,8 +70,10 @@ def _takes(text: str, value: Any, level: int) -> bool:
         if isinstance(value, (list, tuple)):
             return all(_takes(of, one, level) for one in value)
         return level >= _LISTED and of in ("int", "float", "SymInt") and _takes(of, value, level)
-    if level == _IMPLICIT and text in _NUMBERS and isinstance(value, TensorBase):
+    if level >= _IMPLICIT and text in _NUMBERS and isinstance(value, TensorBase):
         return value.dim() == 0
+    if level == _NUMBERED and text == "Tensor" and isinstance(value, (int, float, complex)):
+        return True
     if text in _ENUMERATIONS:
         return type(value) is int or isinstance(value, _ENUMERATIONS[text][0])
     kinds = _TAKEN.get(text)
@@ -135,7 +138,7 @@ class Operator:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the overload that takes the values; RuntimeError when none does. Tuples come back as lists where the
         schema says so, as compiled code appends to them."""
-        for level in (_EXACT, _LISTED, _IMPLICIT):
+        for level in (_EXACT, _LISTED, _IMPLICIT, _NUMBERED):
             for overload in self._overloads:
                 if overload.takes(args, kwargs, level):
                     result = overload(args, kwargs)

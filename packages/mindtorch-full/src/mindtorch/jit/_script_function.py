@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
+from mindtorch._naming import adopt
 from mindtorch_storage.lazy_import import LazyModule
 
 _writing = LazyModule("mindtorch.jit._writing", "only programs that save a compiled function need it")
@@ -58,7 +60,7 @@ class ScriptFunction:
         return bytes(_writing.function_bytes(self, _extra_files))
 
     def __reduce__(self) -> Any:
-        raise TypeError("cannot pickle 'ScriptFunction' object")
+        raise pickle.PickleError("ScriptFunction cannot be pickled")
 
 
-ScriptFunction.__module__ = "torch.jit"
+adopt(globals(), "torch.jit")

@@ -1,5 +1,6 @@
 """Modules and objects of compiled classes."""
 
+import copy
 import enum
 import io
 from types import FunctionType
@@ -75,6 +76,21 @@ class CompiledModule(ScriptModule):
         file = io.BytesIO()
         _writing.save_module(self, file, _extra_files)
         return file.getvalue()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = memo[id(self)] = type(self).__new__(type(self))
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return made
+
+    def __copy__(self) -> Any:
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise RuntimeError(
+            f"Tried to serialize object {self._qualified_name} which does not have a __getstate__ method defined!"
+        )
 
     def extra_repr(self) -> str:
         """Return the name of the class that was compiled."""

@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 import pickle
+import re
 import struct
 import sys
 from collections.abc import Iterator
@@ -218,6 +219,37 @@ def save_module(module: CompiledModule, f: Any, extra_files: Any) -> None:
     content = io.BytesIO()
     with _opened(f) as (stream, name):
         _write(ArchiveWriter(content, name), module._program, module, extra_files)
+        stream.write(content.getvalue())
+
+
+def bytes_of(module: Any, extra_files: Any) -> bytes:
+    """Return what a module's `save` writes."""
+    file = io.BytesIO()
+    module.save(file, extra_files)
+    return file.getvalue()
+
+
+class _WithoutState:
+    """A program whose classes have neither parameters nor buffers: tensors are plain attributes."""
+
+    def __init__(self, program: Any) -> None:
+        self._program = program
+        self.constants = program.constants
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Return the files and their texts."""
+        for place, text in self._program.texts():
+            yield place, _STATE.sub(r"\1 = []", text)
+
+
+_STATE = re.compile(r"^(  __(?:parameters|buffers)__) = \[.*\]$", re.MULTILINE)
+
+
+def save_frozen(module: Any, f: Any, extra_files: Any) -> None:
+    """Write the module that was frozen, as a module without state."""
+    content = io.BytesIO()
+    with _opened(f) as (stream, name):
+        _write(ArchiveWriter(content, name), _WithoutState(module._program), module, extra_files)
         stream.write(content.getvalue())
 
 

@@ -30,7 +30,7 @@ class Classes:
         self.names: dict[str, str] = {}
         self.modules: dict[str, Any] = dict(module.named_modules(remove_duplicate=False))
         for path, one in self.modules.items():
-            self.names[path] = self._free_name(qualified_name(type(one)))
+            self.names[path] = self._free_name(getattr(one, "_qualified_name", None) or qualified_name(type(one)))
 
     def _free_name(self, name: str) -> str:
         module, _, short = name.rpartition(".")

@@ -17,7 +17,7 @@ from typing import Any
 from mindtorch._tracing_state import recorder
 from mindtorch.jit._warnings import TracerWarning
 from mindtorch.tensor.tensor import Tensor
-from mindtorch_dispatch.arguments import parameter
+from mindtorch_dispatch.arguments import element, parameter
 from mindtorch_storage import size as size_module
 from mindtorch_storage.size import Size
 
@@ -209,7 +209,7 @@ def replaced() -> Iterator[None]:
             for name, one in _members().items():
                 _saved[name] = vars(Tensor).get(name, _NONE)
                 setattr(Tensor, name, one)
-            parameter.number_reader = _read_number
+            element.reader = _read_number
             size_module.followed = _is_followed
         _open += 1
     try:
@@ -218,7 +218,7 @@ def replaced() -> Iterator[None]:
         with _lock:
             _open -= 1
             if not _open:
-                parameter.number_reader = size_module.followed = None
+                element.reader = size_module.followed = None
                 for name, one in _saved.items():
                     if one is _NONE:
                         delattr(Tensor, name)

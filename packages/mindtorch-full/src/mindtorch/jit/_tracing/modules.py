@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch.jit._script_function import ScriptFunction
-from mindtorch.jit._script_module import CompiledModule, RecursiveScriptModule
+from mindtorch.jit._script_module import CompiledModule
 from mindtorch.nn.modules.module import Module
 
 from .classes import Classes, program_of, qualified_name
@@ -44,7 +44,7 @@ def trace_methods(module: Any, inputs: dict[str, Any], by_name: bool, strict: bo
     kinds: dict[str, type] = dict.fromkeys(classes.names.values(), TracedModule)
     kinds[classes.names[""]] = TopLevelTracedModule
     program = program_of(classes.files(), constants, kinds)
-    return _made(module, "", program, classes, {})
+    return _made(module, "", program, classes)
 
 
 def _add(classes: Classes, found: Recorded, method: Method) -> None:
@@ -73,10 +73,8 @@ def _check(module: Any) -> None:
             raise ValueError("TracedModules don't support parameter sharing between modules")
 
 
-def _made(module: Any, path: str, program: Any, classes: Classes, known: dict[int, Any]) -> Any:
+def _made(module: Any, path: str, program: Any, classes: Classes) -> Any:
     """Return the traced module for one of the original's, with the same tensors."""
-    if isinstance(module, RecursiveScriptModule) and path:
-        raise NotImplementedError("torch.jit.trace: a module that contains a scripted module cannot be traced")
     kind = program.find(classes.names[path])
     made = kind.__new__(kind)
     Module.__init__(made)
@@ -86,9 +84,9 @@ def _made(module: Any, path: str, program: Any, classes: Classes, known: dict[in
                 register(name, value)
     for name, child in module._modules.items():
         if child is not None:
-            made.add_module(name, _made(child, f"{path}.{name}" if path else name, program, classes, known))
+            made.add_module(name, _made(child, f"{path}.{name}" if path else name, program, classes))
     made.training = module.training
-    made.__dict__["original_name"] = type(module).__name__
+    made.__dict__["original_name"] = getattr(module, "original_name", type(module).__name__)
     return made
 
 

@@ -135,6 +135,8 @@ class MethodText:
         kinds = {one.name: str(one.real_type) for one in declared}
         places = [str(one.real_type) for one in declared if not one.kwarg_only]
         given = [self.expression(one, kind) for one, kind in zip(call.args, places, strict=False)]
+        if given and places[len(given) - 1] == "ScalarType":  # by place it would be any number
+            given[-1] = f"{declared[len(given) - 1].name}={given[-1]}"
         given += [f"{key}={self.expression(one, kinds[key])}" for key, one in call.kwargs.items()]
         return f"{function}({', '.join(given)})"
 

@@ -1,0 +1,230 @@
+"""`torch.jit.script`: functions and modules that do in Python what their source says.
+
+Nothing is compiled. A scripted module stands for copies of the modules that it was made of, which have their tensors: it is
+trained, moved and evaluated on its own, and its attributes are those that TorchScript has types for.
+"""
+
+from __future__ import annotations
+
+import copy
+import enum
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from mindtorch.jit._recursive import _prepare_scriptable
+from mindtorch.jit._script_function import ScriptFunction
+from mindtorch.jit._script_module import RecursiveScriptModule, ScriptModule
+from mindtorch.nn.modules.module import Module
+from mindtorch_storage.device import device as Device
+from mindtorch_storage.dtype import dtype
+from mindtorch_storage.tensor_base import TensorBase
+
+_TYPED = (bool, int, float, complex, str, type(None), TensorBase, Device, dtype, enum.Enum)
+_NO_CODE = (
+    "torch.jit.script: MindTorch runs scripted functions and modules in Python and has no code of TorchScript for them; "
+    "torch.jit.trace records one that can be shown and saved"
+)
+
+
+def script(obj: Any) -> Any:
+    """Return what `torch.jit.script` makes of a function, module or class.
+
+    Raises:
+        RuntimeError: a class of modules.
+        TypeError: a value that is no function.
+    """
+    if isinstance(obj, (ScriptFunction, ScriptModule)):
+        return obj
+    if isinstance(obj, Module):
+        return _scripted(_twin(_prepare_scriptable(obj, {}), {}), {})
+    if isinstance(obj, type):
+        if issubclass(obj, Module):
+            raise RuntimeError(
+                f"Type '{obj}' cannot be compiled since it inherits from nn.Module, pass an instance instead"
+            )
+        return obj
+    if isinstance(obj, (list, dict)):
+        return obj
+    if not callable(obj) or isinstance(obj, types.BuiltinFunctionType):
+        raise TypeError(f"{type(obj)} is a built-in class")
+    return ScriptedFunction._of_python(obj)
+
+
+class ScriptedFunction(ScriptFunction):
+    """A function that runs in Python."""
+
+    @classmethod
+    def _of_python(cls, function: Callable[..., Any]) -> ScriptedFunction:
+        made = object.__new__(cls)
+        made._function = function
+        made.name = getattr(function, "__name__", type(function).__name__)
+        module = str(getattr(function, "__module__", "__main__"))
+        made.qualified_name = ".".join(["__torch__", *([] if module == "__main__" else [module]), made.name])
+        made.__dict__.update(
+            __name__="ScriptFunction",
+            __qualname__="torch.jit.ScriptFunction",
+            __doc__=function.__doc__,
+            _torchdynamo_inline=function,
+        )
+        return made
+
+    @property
+    def code(self) -> NoReturn:
+        """Raises NotImplementedError: nothing is compiled."""
+        raise NotImplementedError(_NO_CODE)
+
+    graph = inlined_graph = code
+
+    def save(self, filename: Any, _extra_files: Any = None) -> NoReturn:
+        """Raise NotImplementedError: there is no code to save."""
+        raise NotImplementedError(_NO_CODE)
+
+    def save_to_buffer(self, _extra_files: Any = None) -> NoReturn:
+        """Raise NotImplementedError: there is no code to save."""
+        raise NotImplementedError(_NO_CODE)
+
+
+def _twin(module: Any, made: dict[int, Any]) -> Any:
+    """Return a copy of a module and of those in it, with the same tensors."""
+    if id(module) in made:
+        return made[id(module)]
+    if isinstance(module, ScriptModule):
+        return module
+    kind: Any = type(module)
+    twin = made[id(module)] = kind.__new__(kind)
+    for name, value in module.__dict__.items():
+        twin.__dict__[name] = copy.copy(value) if isinstance(value, (list, dict, set)) else value
+    for name, child in module._modules.items():
+        twin.__dict__["_modules"][name] = None if child is None else _twin(child, made)
+    return twin
+
+
+def _scripted(twin: Any, made: dict[int, Any]) -> Any:
+    if isinstance(twin, ScriptModule):
+        return twin
+    if id(twin) not in made:
+        module = made[id(twin)] = ScriptedModule.__new__(ScriptedModule)
+        module._stand_for(twin)
+        for name, child in twin._modules.items():
+            if child is not None:
+                module._modules[name] = _scripted(child, made)
+    return made[id(twin)]
+
+
+def _is_typed(value: Any) -> bool:
+    """Whether TorchScript has a type for a value."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_typed, value))
+    if isinstance(value, dict):
+        return all(map(_is_typed, value)) and all(map(_is_typed, value.values()))
+    return isinstance(value, _TYPED)
+
+
+def _methods(kind: type) -> set[str]:
+    """Return the names of the methods that compiling a class compiles: `forward`, those it exports, and what these call."""
+    marks = {name: getattr(getattr(kind, name, None), "_torchscript_modifier", None) for name in dir(kind)}
+    found, left = set(), ["forward", *(name for name, mark in marks.items() if mark is not None)]
+    while left:
+        name = left.pop()
+        method = getattr(kind, name, None)
+        if name in found or not isinstance(method, (types.FunctionType, staticmethod)):
+            continue
+        found.add(name)
+        if not str(marks.get(name) or "").startswith(("ignore", "unused")):
+            left += [one for one in getattr(method, "__func__", method).__code__.co_names if one not in vars(Module)]
+    return found
+
+
+class ScriptedModule(RecursiveScriptModule):
+    """A module that runs in Python: it stands for a module of the program's own class."""
+
+    _stands_for: Any
+
+    def _stand_for(self, twin: Any) -> None:
+        Module.__init__(self)
+        own = self.__dict__
+        own["_stands_for"] = twin
+        for table in ("_parameters", "_buffers", "_non_persistent_buffers_set"):
+            own[table] = twin.__dict__[table]
+        own["original_name"] = type(twin).__name__
+        own["_qualified_name"] = f"__torch__.{type(twin).__name__}"
+        del own["training"]
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the module, with its hooks."""
+        return self._stands_for(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        twin = self.__dict__.get("_stands_for")
+        for table in ("_parameters", "_buffers", "_modules"):
+            if name in self.__dict__.get(table, ()):
+                return self.__dict__[table][name]
+        if twin is not None:
+            if name in twin.__dict__ or name in getattr(type(twin), "__annotations__", ()):
+                value = getattr(twin, name)
+                if _is_typed(value):
+                    return value
+            elif name in _methods(type(twin)) or _is_constant(type(twin), name):
+                return getattr(twin, name)
+        raise AttributeError(f"'RecursiveScriptModule' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        twin = self.__dict__.get("_stands_for")
+        tables = twin is not None and any(name in self.__dict__[one] for one in ("_parameters", "_buffers", "_modules"))
+        if twin is None or (not tables and name not in twin.__dict__):
+            super().__setattr__(name, value)
+            return
+        setattr(twin, name, value._stands_for if isinstance(value, ScriptedModule) else value)
+        if name in self._modules:
+            self._modules[name] = value
+
+    def __len__(self) -> int:
+        return len(self._of_container("len()"))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._of_container("iteration"))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._of_container("a subscript")[index]
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self._of_container("in")
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _of_container(self, what: str) -> Any:
+        twin = self._stands_for
+        if not hasattr(type(twin), "__len__"):
+            raise NotImplementedError(f"{self.original_name} has no {what}")
+        return twin
+
+    @property
+    def code(self) -> NoReturn:
+        """Raises NotImplementedError: nothing is compiled."""
+        raise NotImplementedError(_NO_CODE)
+
+    graph = inlined_graph = code
+
+    def save(self, f: Any, _extra_files: Any = None) -> NoReturn:
+        """Raise NotImplementedError: there is no code to save."""
+        raise NotImplementedError(_NO_CODE)
+
+    def save_to_buffer(self, _extra_files: Any = None) -> NoReturn:
+        """Raise NotImplementedError: there is no code to save."""
+        raise NotImplementedError(_NO_CODE)
+
+
+def _is_constant(kind: type, name: str) -> bool:
+    """Whether a class gives a name a value that TorchScript has a type for, or a property."""
+    return any(
+        name in vars(one) and (isinstance(vars(one)[name], property) or _is_typed(vars(one)[name]))
+        for one in kind.__mro__
+        if one is not object and one is not Module
+    )
+
+
+for _class in (ScriptedModule, ScriptedFunction):
+    _base = _class.__mro__[1]
+    _class.__name__, _class.__qualname__, _class.__module__ = _base.__name__, _base.__qualname__, _base.__module__
