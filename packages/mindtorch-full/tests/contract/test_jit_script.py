@@ -136,7 +136,7 @@ def test_a_scripted_module_has_the_tensors_and_modes_of_its_own(lib):
     scripted.load_state_dict({name: lib.zeros_like(one) for name, one in scripted.state_dict().items()})
     assert module.first.weight.abs().sum().item() == 0
     with pytest.raises(
-        RuntimeError, match=r"cannot be compiled since it inherits from nn\\.Module, pass an instance instead"
+        RuntimeError, match=r"cannot be compiled since it inherits from nn\.Module, pass an instance instead"
     ):
         lib.jit.script(type(module))
 
