@@ -31,13 +31,14 @@ lock = threading.Lock()
 renew_after_fork(lambda: globals().update(lock=threading.Lock()))
 
 
-def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any]) -> None:
+def add_to(variable: TensorBase, meta: AutogradMeta, grads: list[Any], holders: int = 1) -> None:
     """Add the gradient in `grads`, which is taken out of it, to the gradient of `variable`, whose meta is `meta`.
 
     The list lets this function be the only one that refers to the gradient, however it is called: debuggers and
-    compilers that evaluate frames themselves keep arguments alive.
+    compilers that evaluate frames themselves keep arguments alive. `holders` counts the list, and what else may refer to
+    the gradient without being in the way.
     """
-    unshared = is_unshared(grads, -1)
+    unshared = is_unshared(grads, -1, holders)
     grad = grads.pop()
     with lock:
         old = meta.grad

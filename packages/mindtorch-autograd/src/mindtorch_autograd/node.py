@@ -246,7 +246,9 @@ class AccumulateGrad(Node):
         if grads[0] is None or not self.variable._sig.requires_grad:
             return ()
         meta = meta_of(self.variable)
-        accumulate.add_to(self.variable, meta, grads)
+        # What is kept for hooks that run afterwards is no owner: they see the gradient as it is then, as in torch.
+        hooks = self._hooks
+        accumulate.add_to(self.variable, meta, grads, 2 if hooks is not None and hooks.post else 1)
         if meta.post_accumulate_hooks:
             run_post_accumulate_hooks(meta.post_accumulate_hooks, self.variable)
         return ()

@@ -213,6 +213,17 @@ def post_accumulate(T):
 
 
 @scenarios
+def node_hooks_see_what_post_accumulate_hooks_made(T):
+    x, log = leaf(T), []
+    node = x.view_as(x).grad_fn.next_functions[0][0]
+    node.register_hook(lambda given, gradients: log.append(gradients[0].clone()))
+    x.register_post_accumulate_grad_hook(lambda p: p.grad.add_(0.5) is None or None)
+    for _ in range(2):
+        (x * 2).sum().backward()
+    return log, x.grad
+
+
+@scenarios
 def post_accumulate_hooks_that_return(T):
     answers = [
         (lambda p: p,),

@@ -5,10 +5,11 @@ from typing import Any
 
 import mindtorch
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
+from mindtorch_storage.storage.deprecation import always_warns as _get_always_warn_typed_storage_removal  # noqa: F401
+from mindtorch_storage.storage.deprecation import forget_warning as _reset_warn_typed_storage_removal  # noqa: F401
+from mindtorch_storage.storage.deprecation import set_always_warns as _set_always_warn_typed_storage_removal  # noqa: F401
+from mindtorch_storage.storage.deprecation import warn_deprecated as _warn_typed_storage_removal  # noqa: F401
 from mindtorch_storage.storage.typed import LEGACY_TYPES
-from mindtorch_storage.storage.typed import always_warns as _get_always_warn_typed_storage_removal  # noqa: F401
-from mindtorch_storage.storage.typed import set_always_warns as _set_always_warn_typed_storage_removal  # noqa: F401
-from mindtorch_storage.storage.typed import warn_deprecated as _warn_typed_storage_removal  # noqa: F401
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 

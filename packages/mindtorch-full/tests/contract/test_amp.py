@@ -110,6 +110,62 @@ CALLS = {
 }
 
 
+def _scaled_steps(lib, make, overflows, unscales):
+    """What an optimizer that divides by the scale itself sees and does."""
+    param = lib.nn.Parameter(lib.tensor([1.0, -2.0, 0.5]))
+    optimizer, scaler, trail = make(lib, [param]), _scaler(lib, init_scale=4.0), []
+    for step in range(3):
+        optimizer.zero_grad()
+        scaler.scale((param * param).sum() * (float("inf") if overflows and step == 1 else 1)).backward()
+        if unscales:
+            scaler.unscale_(optimizer)
+        said = scaler.step(optimizer)
+        trail.append(
+            (said, [round(x, 5) for x in param.tolist()], param.grad.tolist(), hasattr(optimizer, "found_inf"))
+        )
+        scaler.update()
+    return trail, scaler.get_scale()
+
+
+def _own_step(lib, params):
+    class Own(lib.optim.SGD):
+        _step_supports_amp_scaling = True
+
+        def step(self, closure=None):
+            return self.grad_scale, self.found_inf
+
+    return Own(params, lr=0.1)
+
+
+def _step_with_scaler(lib, params):
+    class WithScaler(lib.optim.SGD):
+        _step_supports_amp_scaling = True
+
+        def step(self, closure=None, *, grad_scaler=None):
+            return type(grad_scaler).__name__, hasattr(self, "grad_scale")
+
+    return WithScaler(params, lr=0.1)
+
+
+SCALED = {
+    "adam": lambda lib, params: lib.optim.Adam(params, lr=0.1, fused=True),
+    "sgd": lambda lib, params: lib.optim.SGD(params, lr=0.1, fused=True),
+    "adagrad": lambda lib, params: lib.optim.Adagrad(params, lr=0.1, fused=True),
+    "own": _own_step,
+    "with scaler": _step_with_scaler,
+}
+
+
+@pytest.mark.parametrize("unscales", [True, False])
+@pytest.mark.parametrize("overflows", [True, False])
+@pytest.mark.parametrize("name", SCALED)
+def test_optimizers_that_take_the_scale(name, overflows, unscales):
+    ours, theirs = (
+        _outcome(lib, lambda lib: _scaled_steps(lib, SCALED[name], overflows, unscales)) for lib in (mt, torch)
+    )
+    assert ours == theirs
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_call(name):
     assert _outcome(mt, CALLS[name]) == _outcome(torch, CALLS[name])

@@ -80,9 +80,9 @@ def test_typed(case: Callable[[Any], Any]) -> None:
 
 
 def test_typed_storage_warns_once_with_the_text_of_torch() -> None:
-    from mindtorch_storage.storage import typed
+    from mindtorch_storage.storage import deprecation
 
-    typed._state["warned"] = False
+    deprecation.forget_warning()
     with warnings.catch_warnings(record=True) as ours:
         warnings.simplefilter("always")
         TypedStorage()

@@ -136,29 +136,6 @@ def select(self: Tensor, dim: int, index: int) -> Any:
     return make(aten.index_select(_rows(given.indices, rows), 1, kept), values, size)
 
 
-@kernel("narrow_copy")
-def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Any:
-    """A part of a dimension."""
-    given, sparse, rank = parts(self), self.sparse_dim(), self.dim()
-    check(0 <= dim < rank, lambda: f"Dimension {dim} out of range. Expecting 0 <= dim < {rank}.")
-    check(length >= 0, lambda: "narrow(): length must be non-negative.")
-    extent = self.shape[dim]
-    check(
-        0 <= start and start + length <= extent,
-        lambda: f"Invalid range to narrow. range(start, start+length) must be a subset of range(0, {extent}).",
-    )
-    size = [length if number == dim else one for number, one in enumerate(self.shape)]
-    if dim >= sparse:
-        values = aten.clone(aten.narrow(given.values, dim - sparse + 1, start, length))
-        return make(given.indices, values, size, given.coalesced)
-    row = aten.select(given.indices, 0, dim)
-    inside = aten.logical_and(aten.ge(row, start), aten.lt(row, start + length))
-    kept = aten.reshape(aten.nonzero(inside), [-1])
-    rows = list(aten.unbind(aten.index_select(given.indices, 1, kept)))
-    rows[dim] = aten.sub(rows[dim], start)
-    return make(aten.stack(rows), aten.index_select(given.values, 0, kept), size, given.coalesced)
-
-
 @kernel("reshape")
 def reshape(self: Tensor, shape: object) -> Any:
     """Refused: entries have no order that another shape could read."""

@@ -169,26 +169,40 @@ class GradScaler:
         state = self._per_optimizer_states[id(optimizer)]
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if (
-            getattr(optimizer, "_step_supports_amp_scaling", False)
-            and "grad_scaler" in inspect.signature(optimizer.step).parameters
-        ):
-            warnings.warn(
-                "GradScaler is going to stop passing itself as a keyword argument to the passed "
-                "optimizer. In the near future GradScaler registers `grad_scale: Tensor` and "
-                "`found_inf: Tensor` to the passed optimizer and let the optimizer use them directly.",
-                FutureWarning,
-                stacklevel=2,
-            )
-            result = optimizer.step(*args, grad_scaler=self, **kwargs)
-            state["stage"] = OptState.STEPPED
-            return result
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            return self._step_scaled(optimizer, state, args, kwargs)
         if state["stage"] is OptState.READY:
             self.unscale_(optimizer)
         if not state["found_inf_per_device"]:
             raise AssertionError("No inf checks were recorded for this optimizer.")
         result = self._maybe_opt_step(optimizer, state, *args, **kwargs)
         state["stage"] = OptState.STEPPED
+        return result
+
+    def _step_scaled(self, optimizer: Any, state: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Step an optimizer that divides by the scale, and leaves out a step that overflowed, itself."""
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warnings.warn(
+                "GradScaler is going to stop passing itself as a keyword argument to the passed "
+                "optimizer. In the near future GradScaler registers `grad_scale: Tensor` and "
+                "`found_inf: Tensor` to the passed optimizer and let the optimizer use them directly.",
+                FutureWarning,
+                stacklevel=3,
+            )
+            result = optimizer.step(*args, grad_scaler=self, **kwargs)
+            state["stage"] = OptState.STEPPED
+            return result
+        if state["stage"] is OptState.READY:
+            self._check_inf_per_device(optimizer)
+        scale = self._get_scale_async()
+        flags = [flag.to(scale.device, non_blocking=True) for flag in state["found_inf_per_device"].values()]
+        given = getattr(optimizer, "grad_scale", None)
+        if state["stage"] is not OptState.UNSCALED:
+            given = scale * (1 if given is None else given)
+        optimizer.grad_scale, optimizer.found_inf = given, sum(flags)
+        result = optimizer.step(*args, **kwargs)
+        state["stage"] = OptState.STEPPED
+        del optimizer.grad_scale, optimizer.found_inf
         return result
 
     def update(self, new_scale: Any = None) -> None:

@@ -130,6 +130,16 @@ def reduce(op_name: str, input: Any, dims: tuple[int, ...], keepdim: bool, dtype
     if input.layout is torch.sparse_csr:
         return _reduce_csr(op_name, input, dims, keepdim, dtype)
     input = input.coalesce()
+    indices, values, shape = _reduced(op_name, input, dims, keepdim, dtype)
+    if input.ndim and not any(dim < input.sparse_dim() for dim in dims):
+        return torch.sparse_coo_tensor(indices, values, shape, is_coalesced=True)
+    if all(dim in dims for dim in range(input.sparse_dim())):  # one entry is left, which is none where it is zero
+        return values[0].reshape(shape).to_sparse() if len(values) else _identity_of(op_name, values, shape)
+    return torch.sparse_coo_tensor(indices, values, shape)
+
+
+def _reduced(op_name: str, input: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any) -> tuple[Any, Any, list[int]]:
+    """Return indices and values of the reduction of a coalesced tensor, and its shape."""
     dims = dims if input.ndim else ()
     sparse_dims = [dim for dim in dims if dim < input.sparse_dim()]
     dense_dims = [dim - input.sparse_dim() + 1 for dim in dims if dim >= input.sparse_dim()]
@@ -140,18 +150,14 @@ def reduce(op_name: str, input: Any, dims: tuple[int, ...], keepdim: bool, dtype
         values = _over(op_name, values, dense_dims, keepdim)
     left = [dim for dim in range(input.sparse_dim()) if dim not in sparse_dims]
     shape = [1 if dim in dims else extent for dim, extent in enumerate(input.shape) if keepdim or dim not in dims]
-    if not left:
-        return _of_all(op_name, values).to(dtype).reshape(shape).to_sparse()
     if sparse_dims:
         indices, values = _without(op_name, indices, values, left, input, keepdim)
-    return torch.sparse_coo_tensor(indices, values.to(dtype), shape, is_coalesced=None if sparse_dims else True)
+    return indices, values.to(dtype), shape
 
 
-def _of_all(op_name: str, values: Any) -> Any:
-    """Return the reduction of all values; of none, the identity."""
-    if op_name in _IDENTITY or len(values):
-        return _over(op_name, values, [0], False)
-    return torch.masked._reduction_identity(op_name, values)
+def _identity_of(op_name: str, values: Any, shape: list[int]) -> Any:
+    """Return what a reduction of no entries at all gives."""
+    return torch.masked._reduction_identity(op_name, values).to(values.dtype).expand(shape).to_sparse()
 
 
 def _over(op_name: str, values: Any, dims: list[int], keepdim: bool) -> Any:
@@ -179,9 +185,14 @@ def _reduce_csr(op_name: str, input: Any, dims: tuple[int, ...], keepdim: bool, 
     if not keepdim:
         raise (RuntimeError if op_name in ("sum", "prod") else AssertionError)(_KEPT_ALONE)
     coo = _as_coo(input)
+
+    def reduced(op_name: str, coo: Any) -> Any:
+        indices, values, shape = _reduced(op_name, coo, dims, True, dtype)
+        return torch.sparse_coo_tensor(indices, values, shape, is_coalesced=True)
+
     if op_name == "mean":
         ones = torch.sparse_coo_tensor(coo.indices(), torch.ones_like(coo.values()), coo.shape, is_coalesced=True)
-        total, count = (reduce("sum", one, dims, True, dtype) for one in (coo, ones))
+        total, count = (reduced("sum", one) for one in (coo, ones))
         mean = total.values() / count.values()
         return _as_csr(torch.sparse_coo_tensor(total.indices(), mean, total.shape, is_coalesced=True))
-    return _as_csr(reduce(op_name, coo, dims, True, dtype))
+    return _as_csr(reduced(op_name, coo))

@@ -47,6 +47,8 @@ class PerParameterOptimizer(Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
+        if self._overflowed():
+            return loss
         for group in self.param_groups:
             due = []
             for param in group["params"]:
@@ -63,6 +65,18 @@ class PerParameterOptimizer(Optimizer):
                     for param, grad, state in due:
                         self._update(param, grad, state, group)
         return loss
+
+    def _overflowed(self) -> bool:
+        """Divide the gradients by the scale that a GradScaler left here for a fused step; True where they overflowed."""
+        flag, scale = getattr(self, "found_inf", None), getattr(self, "grad_scale", None)
+        if is_tensor(flag) and flag.item():
+            return True
+        if is_tensor(scale):
+            for group in self.param_groups:
+                for param in group["params"]:
+                    if group.get("fused") and param.grad is not None:
+                        param.grad.div_(scale.to(param.grad.device))
+        return False
 
     def _state_of(self, param: Any, group: dict[str, Any]) -> dict[str, Any]:
         """The state of a parameter, made at its first update."""

@@ -28,6 +28,7 @@ from mindtorch_storage.storage.memory import no_memory, no_memory_in_torchs_word
 from mindtorch_storage.tensor_base import TensorBase, make_tensor
 
 from .legacy_devices import check_legacy_device, check_new_device
+from .legacy_sizes import no_form, sizes_of
 from .literals import first_leaf, holds_foreign_sequence, leading_shape, leaves, plain_sequences, typed_array
 from .native import parsed_by
 from .new_sparse import new_sparse
@@ -37,13 +38,13 @@ LEGACY_ARGUMENT = " for argument 1 'storage'"
 """How the legacy constructors end their refusal of a storage."""
 
 
-def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Any = None) -> Any:
     """`torch.Tensor(...)`: sizes, data, a storage, a tensor to alias, or nothing; on the CPU, whatever the default device."""
     check_legacy_device(device := kwargs.pop("device", None), args or tuple(kwargs.values()))
     if kwargs and set(kwargs) not in ({"data"}, {"size"}):
         raise TypeError(f"new() received an unexpected keyword argument '{next(iter(kwargs))}'")
     args = args or tuple(kwargs.get("size", kwargs.values()))
-    made = _legacy(args, Device("cpu" if device is None else device))
+    made = _legacy(args, Device("cpu" if device is None else device), dtype)
     return made if cls is wired.tensor_class else become(made, cls)
 
 
@@ -83,13 +84,15 @@ def _legacy(args: tuple[Any, ...], device: Any, dtype: Any = None) -> Any:
         return aten.alias(first)
     if len(args) == 1 and isinstance(first, (UntypedStorage, TypedStorage)):
         return of_storage(first, dtype, device, LEGACY_ARGUMENT)
-    if all(isinstance(arg, (int, np.integer)) and not isinstance(arg, bool) for arg in args):
-        return aten.empty(list(map(int, args)), dtype=dtype, device=device)
-    if len(args) == 1 and isinstance(first, tuple) and type(first).__name__ == "Size":
+    if (sizes := sizes_of(args)) is not None:
+        return aten.empty(sizes, dtype=dtype, device=device)
+    if len(args) > 1:
+        raise no_form(args)
+    if isinstance(first, tuple) and type(first).__name__ == "Size":
         return aten.empty(list(first), dtype=dtype, device=device)
     if isinstance(first, str):
         raise TypeError("new(): invalid data type 'str'")
-    if len(args) == 1 and isinstance(first, (Sequence, np.ndarray)):
+    if isinstance(first, (Sequence, np.ndarray)):
         return from_data(first, dtype, device)
     raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
 

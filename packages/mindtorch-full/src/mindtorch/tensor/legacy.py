@@ -6,9 +6,7 @@ from typing import Any
 
 from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_storage import dtype as dtypes
-from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import strided
-from mindtorch_storage.storage import TypedStorage, UntypedStorage
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
@@ -21,6 +19,12 @@ class LegacyTensorType(type):
     dtype: Any
     layout: Any
     place: str = "cpu"
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> LegacyTensorType:
+        if bases:
+            base = bases[0]
+            raise TypeError(f"type '{base.__module__}.{base.__name__}' is not an acceptable base type")
+        return super().__new__(mcs, name, bases, namespace)
 
     def __getattr__(cls, name: str) -> Any:
         """Return a method of tensors, of which `torch.FloatTensor.abs` is another name."""
@@ -43,15 +47,9 @@ class LegacyTensorType(type):
 
     def _made(cls, *args: Any, **kwargs: Any) -> Any:
         check_legacy_device(kwargs.get("device"), args)
-        if all(isinstance(arg, int) for arg in args) or (len(args) == 1 and type(args[0]).__name__ == "Size"):
-            return construction.legacy_new(wired.tensor_class, args, kwargs).to(cls.dtype)
-        if len(args) == 1 and isinstance(args[0], TensorBase):
-            if args[0].dtype is not cls.dtype:
-                raise TypeError(f"expected {cls.__name__} (got {args[0].dtype.type_name})")
-            return args[0].detach()  # type: ignore[attr-defined]
-        if len(args) == 1 and isinstance(args[0], (UntypedStorage, TypedStorage)):
-            return construction.of_storage(args[0], cls.dtype, None, construction.LEGACY_ARGUMENT)
-        return construction.from_data(args[0], cls.dtype, Device("cpu"))
+        if len(args) == 1 and isinstance(args[0], TensorBase) and args[0].dtype is not cls.dtype:
+            raise TypeError(f"expected {cls.__name__} (got {args[0].dtype.type_name})")
+        return construction.legacy_new(wired.tensor_class, args, kwargs, cls.dtype)
 
     def __repr__(cls) -> str:
         return f"<class '{cls.__module__}.{cls.__name__}'>"

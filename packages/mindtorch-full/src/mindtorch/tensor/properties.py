@@ -23,7 +23,7 @@ from mindtorch_storage.layout import (
 from mindtorch_storage.quantized import QuantizedSpec
 from mindtorch_storage.sparse import CompressedSpec, without
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, storage_class_name
-from mindtorch_storage.storage.typed import warn_deprecated
+from mindtorch_storage.storage.deprecation import warn_deprecated
 from mindtorch_storage.strides import (
     dimension_order,
     is_channels_last_3d_contiguous,

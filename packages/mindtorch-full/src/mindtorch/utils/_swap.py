@@ -16,6 +16,8 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     followed1, followed2 = _leave_base(t1), _leave_base(t2)
     try:
         _check_weakrefs(t1, t2)
+        for tensor in (t1, t2):
+            _poison(tensor)
         _swap_all(t1, t2)
         followed1, followed2 = followed2, followed1
     finally:
@@ -38,6 +40,28 @@ def _check_weakrefs(t1: Any, t2: Any) -> None:
     for name, tensor in (("t1", t1), ("t2", t2)):
         if weakref.getweakrefs(tensor):
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
+
+
+def _poison(tensor: Any) -> None:
+    """Let a backward fail that would still accumulate into the leaf as it was."""
+    node = _accumulator(tensor)
+    if node is not None:
+        node.register_prehook(_refuse)
+
+
+def _accumulator(tensor: Any) -> Any:
+    meta = tensor._meta
+    return meta.accumulator() if meta is not None and meta.accumulator is not None else None
+
+
+def _refuse(grad_outputs: Any) -> None:
+    raise RuntimeError(
+        "Trying to execute AccumulateGrad node that was poisoned by swap_tensors this can happen when you try to run backward "
+        "on a tensor that was swapped. For a module m with `torch.__future__.set_swap_module_params_on_conversion(True)` you "
+        "should not change the device or dtype of the module (e.g. `m.cpu()` or `m.half()`) between running forward and "
+        "backward. To resolve this, please only change the device/dtype before running forward (or after both forward and "
+        "backward)."
+    )
 
 
 def _swap_all(t1: Any, t2: Any) -> None:
@@ -64,8 +88,7 @@ def _swap_attribute(t1: Any, t2: Any, name: str) -> None:
 
 def _follow(tensor: Any) -> None:
     """The node that accumulates into a leaf must find the object that holds the leaf now."""
-    meta = tensor._meta
-    node = meta.accumulator() if meta is not None and meta.accumulator is not None else None
+    node = _accumulator(tensor)
     if node is not None:
         node.variable = tensor
 

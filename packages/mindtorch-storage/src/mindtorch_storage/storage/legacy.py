@@ -8,8 +8,9 @@ from typing import Any
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage.conversion import Classes
+from mindtorch_storage.storage.deprecation import warn_deprecated
 from mindtorch_storage.storage.elements import LEGACY_TYPES
-from mindtorch_storage.storage.typed import TypedStorage, warn_deprecated
+from mindtorch_storage.storage.typed import TypedStorage
 from mindtorch_storage.storage.untyped import UntypedStorage
 
 _LEGACY_TEXT = (

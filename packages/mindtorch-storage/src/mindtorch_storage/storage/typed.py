@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from mindtorch_storage._pickling import reduce_as_file
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.storage.conversion import DeviceLike
+from mindtorch_storage.storage.deprecation import warn_deprecated
 from mindtorch_storage.storage.elements import LEGACY_TYPES, checked_element
 from mindtorch_storage.storage.handing_on import HandingOn
 from mindtorch_storage.storage.untyped import UntypedStorage
@@ -24,30 +24,6 @@ _INIT_TEXT = (
     " * (Sequence data, *, torch.device device, torch.dtype dtype)\n"
     " * (*, UntypedStorage wrap_storage, torch.dtype dtype)\n"
 )
-_state = {"warned": False, "always": False}
-
-
-def warn_deprecated(stacklevel: int = 2) -> None:
-    """Say once per process that typed storages are on their way out, as torch does; always where that is asked for."""
-    if _state["always"] or not _state["warned"]:
-        _state["warned"] = True
-        warnings.warn(
-            "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
-            "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
-            "directly, use tensor.untyped_storage() instead of tensor.storage()",
-            UserWarning,
-            stacklevel=stacklevel + 1,
-        )
-
-
-def always_warns() -> bool:
-    """Return whether `warn_deprecated` warns at every call."""
-    return _state["always"]
-
-
-def set_always_warns(always: bool) -> None:
-    """Let `warn_deprecated` warn at every call, or once."""
-    _state["always"] = bool(always)
 
 
 class TypedStorage(HandingOn):
@@ -93,12 +69,12 @@ class TypedStorage(HandingOn):
         target = Device("cpu" if device is None else device)
         if len(args) > 1:
             raise RuntimeError(f"{text}Too many positional arguments")
-        if not args or isinstance(args[0], int):
-            self._untyped_storage = UntypedStorage((args[0] if args else 0) * self.dtype.itemsize, device=target)
+        if not args or isinstance(args[0], (int, np.integer)):
+            self._untyped_storage = UntypedStorage((int(args[0]) if args else 0) * self.dtype.itemsize, device=target)
             return
-        if isinstance(args[0], str):
-            raise TypeError("new(): invalid data type 'str'")
-        if not hasattr(args[0], "__len__"):
+        if isinstance(args[0], (str, bytes)):
+            raise TypeError(f"new(): invalid data type '{type(args[0]).__name__}'")
+        if not isinstance(args[0], Sequence):
             raise TypeError(f"{text}Argument type not recognized: {type(args[0])}")
         content = np.array(self._numbers(args[0])).astype(self.dtype.np)
         self._untyped_storage = UntypedStorage(int(content.nbytes), device=target)
