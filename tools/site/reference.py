@@ -16,6 +16,8 @@ import tomllib
 import types
 from pathlib import Path
 
+from mindtorch import _absence
+
 ROOT = Path(__file__).resolve().parents[2]
 BOARDS = ROOT / "packages/mindtorch-testing/src/mindtorch_testing/scoreboard"
 MISSING = ROOT / "packages/mindtorch-full/tests/contract/missing_names.txt"
@@ -48,6 +50,29 @@ def names_of(module: types.ModuleType) -> list[str]:
     if module.__name__ == "mindtorch.nn.functional":
         names = sorted({*names, *(name for name in dir(module) if name[0] != "_")})
     return sorted({name for name in names if not isinstance(getattr(module, name, None), types.ModuleType)})
+
+
+def absent_names() -> dict[str, list[str]]:
+    """Return by namespace the public names that are there and raise when they are used."""
+    found = {}
+    for space in _absence.table():
+        if any(part.startswith("_") for part in space.split(".")):
+            continue
+        names = sorted(name for name in _absence.names(space) if not name.startswith("_") and _raises(space, name))
+        if names:
+            found[space] = names
+    return found
+
+
+def _raises(space: str, name: str) -> bool:
+    module = importlib.import_module(space.replace("torch", "mindtorch", 1))
+    value = getattr(module, name, None)
+    return not isinstance(value, types.ModuleType) and _absence.reason_of(value) is not None
+
+
+def working_names(module: types.ModuleType) -> list[str]:
+    """Return the public names of a module that can be used."""
+    return [name for name in names_of(module) if _absence.reason_of(getattr(module, name, None)) is None]
 
 
 def signature_of(value: object) -> str:
@@ -171,31 +196,37 @@ def failing_entries() -> dict[str, list[str]]:
 
 def compatibility_page(modules: list[str]) -> str:
     """Return the table of namespaces: what is there, what differs, what raises."""
-    missing, failing = missing_names(), failing_entries()
+    missing, failing, absent = missing_names(), failing_entries(), absent_names()
     parts = [
         "# Compatibility with torch 2.13.0\n",
-        "What is there works as in torch, call by call: values, dtypes, error texts. *Differs* counts entries of torch's own "
-        "database of samples of which some field does not agree (the [scoreboard](../status/ops.md) says which). "
-        "*Raises* counts public names of torch that are not offered: using one raises what torch raises for a name that it "
-        "does not have. Both lists are kept by tests and only shrink.\n",
-        "| namespace | works | differs | raises |",
-        "| --- | ---: | ---: | ---: |",
+        "What *works* does so as in torch, call by call: values, dtypes, error texts. *Differs* counts entries of torch's own "
+        "database of samples of which some field does not agree (the [scoreboard](../status/ops.md) says which). *Raises* "
+        "counts names that can be imported and raise NotImplementedError with the reason when they are used, *missing* those "
+        "that torch has and that raise AttributeError here. The lists are kept by tests.\n",
+        "| namespace | works | differs | raises | missing |",
+        "| --- | ---: | ---: | ---: | ---: |",
     ]
     spaces = {name.replace("mindtorch", "torch", 1): name for name in modules}
-    for space in sorted({*spaces, *missing, *failing}):
-        works = len(names_of(importlib.import_module(spaces[space]))) if space in spaces else 0
+    for space in sorted({*spaces, *missing, *failing, *absent}):
+        works = len(working_names(importlib.import_module(spaces[space]))) if space in spaces else 0
         label = f"[`{space}`]({space}.md)" if space in spaces else f"`{space}`"
-        parts.append(f"| {label} | {works} | {len(failing.get(space, ()))} | {len(missing.get(space, ()))} |")
+        counts = [len(names.get(space, ())) for names in (failing, absent, missing)]
+        parts.append(f"| {label} | {works} | {' | '.join(map(str, counts))} |")
     parts.append("\n## What is not offered, and why\n")
     tables = tomllib.loads(UNSUPPORTED.read_text())
     parts += [f"- `{name}`: {_plain(reason)}" for table in tables.values() for name, reason in table.items()]
-    parts.append("\n## Samples that differ\n")
-    parts += [f"- `{space}`: {', '.join(f'`{name}`' for name in names)}" for space, names in sorted(failing.items())]
-    parts.append("\n## Names that raise\n")
-    parts += [
-        f"- `{space}`: {', '.join(f'`{name}`' for name in sorted(names))}" for space, names in sorted(missing.items())
-    ]
+    for title, names in (
+        ("Samples that differ", failing),
+        ("Names that raise", absent),
+        ("Names that are missing", missing),
+    ):
+        parts.append(f"\n## {title}\n")
+        parts += [f"- `{space}`: {_listed(found)}" for space, found in sorted(names.items())]
     return "\n".join(parts) + "\n"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
 
 
 def operators_page() -> str:

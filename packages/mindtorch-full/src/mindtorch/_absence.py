@@ -110,6 +110,14 @@ def _exception(module: str, name: str, reason: str) -> type:
     return type(name, (Exception,), {"__module__": module, "__doc__": f"Never raised: {reason}."})
 
 
+class _AbsentModule(ModuleType):
+    """A module that the table alone has. Some share their names with functions of the package around, which torch shows."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        name = _THEIRS + self.__name__[len(_OURS) :] if self.__name__.startswith(_OURS) else self.__name__
+        raise NotImplementedError(f"{name}: {reason_of(self)}")
+
+
 class AbsentModules:
     """The finder and the loader of the modules that the table alone has."""
 
@@ -119,8 +127,9 @@ class AbsentModules:
             return None
         return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Let the import system make the module."""
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module, without its names."""
+        return _AbsentModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the table's names into the module."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mindtorch_storage.quantized import QuantizedSpec
+
 from ..errors import missing_registration
 from ..execute import fallback
 from ..execute.arrays import array_types
@@ -97,7 +99,7 @@ def _follow_keys(call: Call) -> None:
     if DispatchKey.Sparse in call.keys:
         _choose_sparse(call)
         return
-    if DispatchKey.Quantized in call.keys:
+    if DispatchKey.Quantized in call.keys or any(type(out._sig.spec) is QuantizedSpec for out in call.outs):
         _choose_quantized(call)
         return
     place = call.device.type

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch._naming import adopt
-from mindtorch.functions.factory import get_default_device
 from mindtorch._tracing_state import tracing
+from mindtorch.functions.factory import get_default_device
 from mindtorch_dispatch.state import state
 from mindtorch_storage.lazy_import import LazyModule, load
 from mindtorch_storage.size import Size

@@ -144,8 +144,7 @@ class profile:
         """Allow the profile to be entered once more."""
         self.entered = False
 
-    @staticmethod
-    def default_trace_id() -> str:
+    def default_trace_id(self) -> str:
         """Return a name for a trace."""
         return uuid.uuid4().hex.upper()
 
@@ -201,12 +200,14 @@ class profile:
         """Sum of the events' own times, in microseconds."""
         return self.function_events.self_cpu_time_total
 
-    def export_chrome_trace(self, path: str, **head: Any) -> None:
-        """Write the events for `chrome://tracing`; `head` joins the file's own entries."""
+    def export_chrome_trace(
+        self, path: str, metadata: dict[str, Any] | None = None, use_python_export: bool = False
+    ) -> None:
+        """Write the events for `chrome://tracing`; `metadata` joins the file's own entries."""
         if self._saved:
             raise RuntimeError("Trace is already saved.")
         self._saved = True
-        write_trace(path, self._recordings, {"trace_id": self.trace_id, **self._flags(), **head})
+        write_trace(path, self._recordings, {"trace_id": self.trace_id, **self._flags(), **(metadata or {})})
 
     def _flags(self) -> dict[str, int]:
         return {

@@ -58,3 +58,6 @@ def variable(*args: Any, **kwargs: Any) -> NoReturn:
     torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead
     """
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
+
+
+variable.Variable = Variable  # type: ignore[attr-defined]  # the function hides this module, and programs write its path

@@ -43,11 +43,11 @@ class ProcessException(Exception):
 
     __slots__ = ["error_index", "error_pid"]
 
-    def __init__(self, msg: str, error_index: int, pid: int) -> None:
+    def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
         super().__init__(msg)
         self.msg = msg
         self.error_index = error_index
-        self.error_pid = pid
+        self.error_pid = error_pid
 
     @property
     def pid(self) -> int:

@@ -17,6 +17,14 @@ from ..autograd.profiler_util import EventList
 from .schedule import ProfilerAction, ProfilerActivity
 from .schedule import schedule as schedule
 
+__all__ = [
+    "ProfilerAction",
+    "profile",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
+
 _A = ProfilerAction
 _PREPARE, _START, _STOP, _READY = "prepare_trace", "start_trace", "stop_trace", "_trace_ready"
 _STEPS: dict[tuple[ProfilerAction, ProfilerAction | None], tuple[str, ...]] = {
@@ -198,7 +206,7 @@ class profile:
         """Write the trace to `path`, compressed where it ends in `.gz`."""
         found = self._ready("exporting chrome trace")
         preset = {name: json.loads(value) for name, value in self.preset_metadata.items()}
-        found.export_chrome_trace(str(path), **preset, **self._metadata)
+        found.export_chrome_trace(str(path), {**preset, **self._metadata})
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Write stacks for flame graphs."""

@@ -183,8 +183,9 @@ def _sparse_contents(tensor: Any, indent: int) -> str:
     for name, part in parts.items():
         part = part.detach()
         lead = f"{name}=tensor("
-        text = "[]" if part.numel() == 0 else contents_text(part, indent + len(lead))
-        texts.append(lead + text + (f", size={tuple(part.shape)}" if part.numel() == 0 else "") + ")")
+        unread = part.device.type == "meta" or is_bare(part)
+        text = "..." if unread else "[]" if part.numel() == 0 else contents_text(part, indent + len(lead))
+        texts.append(lead + text + (f", size={tuple(part.shape)}" if unread or part.numel() == 0 else "") + ")")
     return (",\n" + " " * indent).join(texts)
 
 
@@ -229,7 +230,8 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
     sparse = spec.layout is not strided
     if sparse:
         text = _sparse_contents(tensor, len(prefix))
-        suffixes += [f"size={tuple(tensor.shape)}"] * (not size) + [f"nnz={tensor._nnz()}"]
+        suffixes += [f"size={tuple(tensor.shape)}"] * (not size)
+        suffixes += [f"nnz={tensor._nnz()}"] * (spec.device.type != "meta")
         if not has_default:
             suffixes.append(f"dtype={spec.dtype}")
         suffixes.append(f"layout={spec.layout}")

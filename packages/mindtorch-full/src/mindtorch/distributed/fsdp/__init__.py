@@ -1,6 +1,7 @@
 """`torch.distributed.fsdp`: parameters spread over processes."""
 
 from mindtorch._naming import adopt
+from mindtorch.distributed.fsdp import api
 from mindtorch.distributed.fsdp._fully_shard import CPUOffloadPolicy as CPUOffloadPolicy
 from mindtorch.distributed.fsdp._fully_shard import DataParallelMeshDims as DataParallelMeshDims
 from mindtorch.distributed.fsdp._fully_shard import FSDPModule as FSDPModule
@@ -15,5 +16,20 @@ from mindtorch.distributed.fsdp.fully_sharded_data_parallel import (
     FullyShardedDataParallel as FullyShardedDataParallel,
 )
 from mindtorch.distributed.fsdp.fully_sharded_data_parallel import OptimStateKeyType as OptimStateKeyType
+
+__all__ = [
+    *api.__all__,
+    "CPUOffloadPolicy",
+    "DataParallelMeshDims",
+    "FSDPModule",
+    "FullyShardedDataParallel",
+    "MixedPrecisionPolicy",
+    "OffloadPolicy",
+    "OptimStateKeyType",
+    "UnshardHandle",
+    "fully_shard",
+    "register_fsdp_forward_method",
+    "share_comm_ctx",
+]
 
 adopt(globals())

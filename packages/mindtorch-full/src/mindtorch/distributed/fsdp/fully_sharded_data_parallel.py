@@ -34,6 +34,8 @@ from mindtorch.distributed.utils import _sync_module_states
 from mindtorch.optim.optimizer import Optimizer
 from mindtorch.tensor.tensor import Tensor
 
+__all__ = ["FullyShardedDataParallel", "OptimStateKeyType"]
+
 _HYBRID = (ShardingStrategy.HYBRID_SHARD, ShardingStrategy._HYBRID_SHARD_ZERO2)
 _FREED = (ShardingStrategy.FULL_SHARD, ShardingStrategy.HYBRID_SHARD)
 

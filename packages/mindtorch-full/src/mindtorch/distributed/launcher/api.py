@@ -72,13 +72,12 @@ class elastic_launch:
     """Runs a function or a program by workers: `elastic_launch(config, entrypoint)(*args)` gives what they return."""
 
     def __init__(self, config: LaunchConfig, entrypoint: Any, health_check_server: Any = None) -> None:
-        if health_check_server is not None:
-            raise NotImplementedError("health check servers are not offered")
         self._config = config
         self._entrypoint = entrypoint
+        self._health_check_server = health_check_server
 
     def __call__(self, *args: Any) -> dict[int, Any]:
-        return launch_agent(self._config, self._entrypoint, list(args))
+        return launch_agent(self._config, self._entrypoint, list(args), self._health_check_server)
 
 
 def _get_entrypoint_name(entrypoint: Any, args: list[Any]) -> str:
@@ -102,12 +101,16 @@ def _get_addr_and_port(parameters: RendezvousParameters) -> tuple[str | None, in
     return address, port
 
 
-def launch_agent(config: LaunchConfig, entrypoint: Any, args: list[Any]) -> dict[int, Any]:
+def launch_agent(
+    config: LaunchConfig, entrypoint: Any, args: list[Any], health_check_server: Any = None
+) -> dict[int, Any]:
     """Run this node's workers; return what they return by global rank.
 
     Raises:
         ChildFailedError: a worker failed after the last restart.
     """
+    if health_check_server is not None:
+        raise NotImplementedError("health check servers are not offered")
     if not config.run_id:
         config.run_id = str(uuid.uuid4().int)
         _logger.warning("config has no run_id, generated a random run_id: %s", config.run_id)

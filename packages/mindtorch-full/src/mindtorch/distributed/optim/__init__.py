@@ -15,6 +15,8 @@ from mindtorch.distributed.optim.post_localSGD_optimizer import PostLocalSGDOpti
 from mindtorch.distributed.optim.utils import as_functional_optim as as_functional_optim
 from mindtorch.distributed.optim.zero_redundancy_optimizer import ZeroRedundancyOptimizer as ZeroRedundancyOptimizer
 
+__all__ = ["DistributedOptimizer", "PostLocalSGDOptimizer", "ZeroRedundancyOptimizer", "as_functional_optim"]
+
 globals().update(classes(__name__, "DistributedOptimizer"))
 offer(
     globals(),

@@ -18,4 +18,20 @@ from mindtorch.distributed.pipelining.schedules import ScheduleLoopedBFS as Sche
 from mindtorch.distributed.pipelining.schedules import ScheduleZBVZeroBubble as ScheduleZBVZeroBubble
 from mindtorch.distributed.pipelining.stage import PipelineStage as PipelineStage
 
+__all__ = [
+    "Pipe",
+    "PipelineStage",
+    "Schedule1F1B",
+    "ScheduleDualPipeV",
+    "ScheduleGPipe",
+    "ScheduleInterleaved1F1B",
+    "ScheduleInterleavedZeroBubble",
+    "ScheduleLoopedBFS",
+    "ScheduleZBVZeroBubble",
+    "SplitPoint",
+    "build_stage",
+    "pipe_split",
+    "pipeline",
+]
+
 adopt(globals())

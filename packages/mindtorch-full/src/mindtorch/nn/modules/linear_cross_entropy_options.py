@@ -7,6 +7,8 @@ from typing import Any
 import mindtorch
 from mindtorch._naming import adopt
 
+__all__ = ["LinearCrossEntropyOptions"]
+
 _POLICIES = ("accurate", "balanced", "compact", "auto")
 _METHOD = re.compile(r"auto|aspect_ratio:\d+")
 

@@ -12,6 +12,20 @@ from mindtorch_dispatch.defaults import get_default_dtype
 from mindtorch_storage.dtype import float32, float64
 from mindtorch_storage.layout import strided
 
+__all__ = [
+    "bartlett",
+    "blackman",
+    "cosine",
+    "exponential",
+    "gaussian",
+    "general_cosine",
+    "general_hamming",
+    "hamming",
+    "hann",
+    "kaiser",
+    "nuttall",
+]
+
 
 class _Options:
     """Checked options of one window: its length and how its tensor is made."""

@@ -1,7 +1,7 @@
 """`torch.utils.benchmark`: timing snippets with care, and comparing them."""
 
 from mindtorch._naming import adopt
-from mindtorch.utils.benchmark.utils import common, compare, timer
+from mindtorch.utils.benchmark.utils import common, compare
 from mindtorch.utils.benchmark.utils.common import (
     Measurement,
     TaskSpec,
@@ -14,7 +14,7 @@ from mindtorch.utils.benchmark.utils.common import (
 from mindtorch.utils.benchmark.utils.compare import Compare
 from mindtorch.utils.benchmark.utils.fuzzer import FuzzedParameter, FuzzedTensor, Fuzzer, ParameterAlias
 from mindtorch.utils.benchmark.utils.sparse_fuzzer import FuzzedSparseTensor
-from mindtorch.utils.benchmark.utils.timer import Language, Timer
+from mindtorch.utils.benchmark.utils.timer import Language, Timer, timer
 
 __all__ = [
     "Compare",
