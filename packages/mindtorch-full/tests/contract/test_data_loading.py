@@ -295,6 +295,13 @@ def test_a_dying_worker_is_reported():
         _load(mt, Items("dies"), 2, num_workers=2)
 
 
+def test_a_worker_that_died_is_reported_by_every_later_pass():
+    loader = mt.utils.data.DataLoader(Items("dies"), 2, num_workers=2, persistent_workers=True)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"DataLoader worker \(pid\(s\) \d+\) exited unexpectedly"):
+            list(loader)
+
+
 def test_a_slow_worker_times_out():
     with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0\.5 seconds"):
         _load(mt, Items("sleeps"), 2, num_workers=1, timeout=0.5)

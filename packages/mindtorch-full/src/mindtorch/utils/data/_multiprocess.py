@@ -93,6 +93,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._workers_num_tasks = [0] * self._num_workers
         self._next_worker = 0
         if not first_iter:
+            self._refuse_ended_workers()
             for requests in self._index_queues:
                 requests.put(_ResumeIteration(self._shared_seed))
             resumed = 0
@@ -101,6 +102,13 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 resumed += isinstance(self._receive()[0], _ResumeIteration)
         for _ in range(self._prefetch_factor * self._num_workers):
             self._try_put_index()
+
+    def _refuse_ended_workers(self) -> None:
+        """Raise for workers that died in a pass before this one: no answer of theirs can be waited for."""
+        there = {self._worker_of[results] for results in self._results}
+        ended = [worker.pid for worker_id, worker in enumerate(self._workers) if worker_id not in there]
+        if ended:
+            raise RuntimeError(f"DataLoader worker (pid(s) {', '.join(map(str, ended))}) exited unexpectedly")
 
     def _receive(self) -> Any:
         """The next message of any worker; an error if it takes too long or a worker died."""
