@@ -233,3 +233,30 @@ def test_what_a_program_puts_in_place_of_a_buffer_is_kept_and_of_an_attribute_is
         return code, [str(one.message) for one in caught if "assigned" in str(one.message)]
 
     assert attribute(mt, ours) == attribute(torch, theirs)
+
+
+def test_a_module_of_two_names_keeps_its_parameters():
+    def shared(t):
+        class Shared(t.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = t.nn.Linear(2, 2)
+                self.again = self.first
+
+            def forward(self, x):
+                return self.again(self.first(x))
+
+        return Shared(), (t.ones(1, 2),), {}
+
+    module, args, _ = shared(mt)
+    before = module.first.weight
+    code = ours.export(module, args).graph_module.code
+    assert module.first.weight is before
+    assert type(module.first.bias) is mt.nn.Parameter
+    assert code == exported_code(torch, theirs, shared)
+    assert lowered(mt, ours, shared).graph_module.code == lowered(torch, theirs, shared).graph_module.code
+
+
+def exported_code(t, library, program):
+    module, args, kwargs = program(t)
+    return library.export(module, args, kwargs).graph_module.code

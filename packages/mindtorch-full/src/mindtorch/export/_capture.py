@@ -113,6 +113,18 @@ def _warn_of_assigned(mod: torch.nn.Module, values: dict[str, Any], known: dict[
 
 
 @contextlib.contextmanager
+def _own_again(mod: torch.nn.Module, tensors: _Tensors) -> Iterator[None]:
+    """After the block a module has its own parameters and buffers, also where it is part of itself under two names."""
+    try:
+        yield
+    finally:
+        for name, value in {**tensors.parameters, **tensors.buffers}.items():
+            path, _, attribute = name.rpartition(".")
+            owner = mod.get_submodule(path)
+            (owner._parameters if name in tensors.parameters else owner._buffers)[attribute] = value
+
+
+@contextlib.contextmanager
 def _without_cudnn() -> Iterator[None]:
     """In the block norms do not ask for cuDNN; the other settings stay as they are, whatever they are."""
     before = torch._C._get_cudnn_enabled()
@@ -145,14 +157,17 @@ def capture(
         held = dict(zip(state, entered, strict=False))
         constants = {name: held[name] for name in tensors.constants}
         swapped = {name: one for name, one in held.items() if name not in constants}
-        with _replaced(mod, constants), _reparametrize_module(mod, swapped):
+        with _replaced(mod, constants), _own_again(mod, tensors), _reparametrize_module(mod, swapped):
             inner, named = pytree.tree_unflatten(list(entered[len(state) :]), in_spec)
             made = mod(*inner, **named) if lowering is None else lowering.call(mod, inner, named)
         out, spec = pytree.tree_flatten(made)
         out_specs.append(spec)
         if lowering is None:
+            given_ids = {id(one) for one in held.values()}  # a module of two names is seen under both
             found = {
-                at: swapped[name] for at, name in enumerate(state) if swapped.get(name, held[name]) is not held[name]
+                at: swapped[name]
+                for at, name in enumerate(state)
+                if name in tensors.buffers and id(swapped[name]) not in given_ids
             }
         else:
             found, out = lowering.left(entered, out)
