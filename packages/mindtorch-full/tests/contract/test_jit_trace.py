@@ -275,3 +275,44 @@ def test_another_thread_is_not_traced():
     mindtorch.jit.trace(ask, mindtorch.ones(2), check_trace=False)
     assert found == [(int, False)]
     assert mindtorch.Tensor.size is before
+
+
+@BOTH
+def test_formulas_of_the_program_are_kept(lib):
+    class Kept(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, times):
+            return x * times, x + 1
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first * 7 + second * 100, None
+
+    traced = lib.jit.trace(lambda x: Kept.apply(x.sin(), 2)[0].sum(), lib.ones(2))
+    x = lib.zeros(2, requires_grad=True)
+    traced(x).backward()
+    assert x.grad.tolist() == [7.0, 7.0]
+    with pytest.raises(
+        RuntimeError, match=r"Could not export Python function call 'Kept'\. Remove calls to Python functions"
+    ):
+        traced.save_to_buffer()
+
+
+@BOTH
+def test_a_trace_cannot_be_nested(lib):
+    with pytest.raises(RuntimeError, match="Tracing can't be nested"):
+        lib.jit.trace(lambda x: lib.jit.trace(lambda y: y * 2, x)(x), lib.ones(2))
+
+
+@BOTH
+def test_what_nothing_needs_is_no_part_of_a_trace(lib):
+    class Counting(lib.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.seen = lib.zeros(1)
+
+        def forward(self, x):
+            self.seen = self.seen + 1
+            return x * 2
+
+    assert "CONSTANTS.c1" not in lib.jit.trace(Counting(), lib.ones(1)).code

@@ -37,7 +37,7 @@ def script(obj: Any) -> Any:
     if isinstance(obj, (ScriptFunction, ScriptModule)):
         return obj
     if isinstance(obj, Module):
-        return _scripted(_twin(_prepare_scriptable(obj, {}), {}), {})
+        return _scripted(_counterpart(_prepare_scriptable(obj, {}), {}), {})
     if isinstance(obj, type):
         if issubclass(obj, Module):
             raise RuntimeError(
@@ -85,31 +85,31 @@ class ScriptedFunction(ScriptFunction):
         raise NotImplementedError(_NO_CODE)
 
 
-def _twin(module: Any, made: dict[int, Any]) -> Any:
+def _counterpart(module: Any, made: dict[int, Any]) -> Any:
     """Return a copy of a module and of those in it, with the same tensors."""
     if id(module) in made:
         return made[id(module)]
     if isinstance(module, ScriptModule):
         return module
     kind: Any = type(module)
-    twin = made[id(module)] = kind.__new__(kind)
+    counterpart = made[id(module)] = kind.__new__(kind)
     for name, value in module.__dict__.items():
-        twin.__dict__[name] = copy.copy(value) if isinstance(value, (list, dict, set)) else value
+        counterpart.__dict__[name] = copy.copy(value) if isinstance(value, (list, dict, set)) else value
     for name, child in module._modules.items():
-        twin.__dict__["_modules"][name] = None if child is None else _twin(child, made)
-    return twin
+        counterpart.__dict__["_modules"][name] = None if child is None else _counterpart(child, made)
+    return counterpart
 
 
-def _scripted(twin: Any, made: dict[int, Any]) -> Any:
-    if isinstance(twin, ScriptModule):
-        return twin
-    if id(twin) not in made:
-        module = made[id(twin)] = ScriptedModule.__new__(ScriptedModule)
-        module._stand_for(twin)
-        for name, child in twin._modules.items():
+def _scripted(counterpart: Any, made: dict[int, Any]) -> Any:
+    if isinstance(counterpart, ScriptModule):
+        return counterpart
+    if id(counterpart) not in made:
+        module = made[id(counterpart)] = ScriptedModule.__new__(ScriptedModule)
+        module._stand_for(counterpart)
+        for name, child in counterpart._modules.items():
             if child is not None:
                 module._modules[name] = _scripted(child, made)
-    return made[id(twin)]
+    return made[id(counterpart)]
 
 
 def _is_typed(value: Any) -> bool:
@@ -128,11 +128,11 @@ def _methods(kind: type) -> set[str]:
     while left:
         name = left.pop()
         method = getattr(kind, name, None)
-        if name in found or not isinstance(method, (types.FunctionType, staticmethod)):
+        if name in found or not isinstance(method, types.FunctionType):
             continue
         found.add(name)
         if not str(marks.get(name) or "").startswith(("ignore", "unused")):
-            left += [one for one in getattr(method, "__func__", method).__code__.co_names if one not in vars(Module)]
+            left += [one for one in method.__code__.co_names if one not in vars(Module)]
     return found
 
 
@@ -141,14 +141,14 @@ class ScriptedModule(RecursiveScriptModule):
 
     _stands_for: Any
 
-    def _stand_for(self, twin: Any) -> None:
+    def _stand_for(self, counterpart: Any) -> None:
         Module.__init__(self)
         own = self.__dict__
-        own["_stands_for"] = twin
+        own["_stands_for"] = counterpart
         for table in ("_parameters", "_buffers", "_non_persistent_buffers_set"):
-            own[table] = twin.__dict__[table]
-        own["original_name"] = type(twin).__name__
-        own["_qualified_name"] = f"__torch__.{type(twin).__name__}"
+            own[table] = counterpart.__dict__[table]
+        own["original_name"] = type(counterpart).__name__
+        own["_qualified_name"] = f"__torch__.{type(counterpart).__name__}"
         del own["training"]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -156,26 +156,28 @@ class ScriptedModule(RecursiveScriptModule):
         return self._stands_for(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        twin = self.__dict__.get("_stands_for")
+        counterpart = self.__dict__.get("_stands_for")
         for table in ("_parameters", "_buffers", "_modules"):
             if name in self.__dict__.get(table, ()):
                 return self.__dict__[table][name]
-        if twin is not None:
-            if name in twin.__dict__ or name in getattr(type(twin), "__annotations__", ()):
-                value = getattr(twin, name)
+        if counterpart is not None:
+            if name in counterpart.__dict__ or name in getattr(type(counterpart), "__annotations__", ()):
+                value = getattr(counterpart, name)
                 if _is_typed(value):
                     return value
-            elif name in _methods(type(twin)) or _is_constant(type(twin), name):
-                return getattr(twin, name)
+            elif name in _methods(type(counterpart)) or _is_constant(type(counterpart), name):
+                return getattr(counterpart, name)
         raise AttributeError(f"'RecursiveScriptModule' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        twin = self.__dict__.get("_stands_for")
-        tables = twin is not None and any(name in self.__dict__[one] for one in ("_parameters", "_buffers", "_modules"))
-        if twin is None or (not tables and name not in twin.__dict__):
+        counterpart = self.__dict__.get("_stands_for")
+        tables = counterpart is not None and any(
+            name in self.__dict__[one] for one in ("_parameters", "_buffers", "_modules")
+        )
+        if counterpart is None or (not tables and name not in counterpart.__dict__):
             super().__setattr__(name, value)
             return
-        setattr(twin, name, value._stands_for if isinstance(value, ScriptedModule) else value)
+        setattr(counterpart, name, value._stands_for if isinstance(value, ScriptedModule) else value)
         if name in self._modules:
             self._modules[name] = value
 
@@ -195,10 +197,10 @@ class ScriptedModule(RecursiveScriptModule):
         return True
 
     def _of_container(self, what: str) -> Any:
-        twin = self._stands_for
-        if not hasattr(type(twin), "__len__"):
+        counterpart = self._stands_for
+        if not hasattr(type(counterpart), "__len__"):
             raise NotImplementedError(f"{self.original_name} has no {what}")
-        return twin
+        return counterpart
 
     @property
     def code(self) -> NoReturn:

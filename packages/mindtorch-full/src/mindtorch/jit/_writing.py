@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mindtorch.jit._script_module import CompiledModule, ScriptObject
+from mindtorch.jit._tracing.values import PythonCall
 from mindtorch.serialization._archive_writer import ArchiveWriter
 from mindtorch.serialization._locations import location_tag
 from mindtorch.serialization._saving import archive_name, check_folder
@@ -98,6 +99,12 @@ class _Pickler:
         elif isinstance(value, complex):
             self._global("builtins", "complex")
             self._out += b"G" + struct.pack(">d", value.real) + b"G" + struct.pack(">d", value.imag) + b"\x86R"
+        elif isinstance(value, PythonCall):
+            raise RuntimeError(
+                f"\nCould not export Python function call '{value.function.__name__}'. Remove calls to Python functions before "
+                "export. Did you forget to add @script or @script_method annotation? If this is a nn.ModuleList, add it to "
+                "__constants__"
+            )
         else:
             raise RuntimeError(f"torch.jit.save: a value of {type(value).__name__} cannot be written to an archive")
 

@@ -12,9 +12,10 @@ import mindtorch
 from mindtorch._tracing_state import active as _active
 from mindtorch.jit._warnings import TracerWarning
 from mindtorch.utils._python_dispatch import TorchDispatchMode
+from mindtorch_autograd.function import recorder as functions
 from mindtorch_storage.tensor_base import TensorBase
 
-from .values import Call, Constant, Frame, Number, Value
+from .values import Call, Constant, Frame, Number, PythonCall, Value
 
 _NOT_RECORDED = frozenset(("aten::_local_scalar_dense", "aten::lift_fresh", "aten::lift", "aten::is_pinned"))
 """Operators that make no tensor of a traced one: what they give is a constant of the trace."""
@@ -47,7 +48,6 @@ class Recorder(TorchDispatchMode):
         super().__init__()
         self.root = self.frame = Frame(None, "")
         self.calls: list[Call] = []
-        self.constants: list[Any] = []
         self.pauses = 0
         self._values: dict[int, Value | Constant] = {}
         self._alive: list[Any] = []  # what has a value stays, so that its identity is nobody else's
@@ -55,11 +55,12 @@ class Recorder(TorchDispatchMode):
         self._attributes: dict[str, Value] = {}
 
     def __enter__(self) -> Any:
-        _active.recorder, self._outer = self, getattr(_active, "recorder", None)
+        _active.recorder = self
+        self._applied, functions.apply = functions.apply, self._apply
         return super().__enter__()
 
     def __exit__(self, *error: Any) -> None:
-        _active.recorder = self._outer
+        _active.recorder, functions.apply = None, self._applied
         super().__exit__(*error)
 
     @contextlib.contextmanager
@@ -112,10 +113,31 @@ class Recorder(TorchDispatchMode):
         for one in results:
             value = Value(call.frame)
             call.outputs.append(value)
-            call.specs.append(one)
             if isinstance(one, TensorBase):
                 self.bind(one, value)
         return any(isinstance(one, TensorBase) for one in results)
+
+    def _apply(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a `torch.autograd.Function` and record it as one call: its formula for gradients is the program's."""
+        tensors = [one for one in (*args, *kwargs.values()) if isinstance(one, TensorBase)]
+        call = Call("prim::PythonOp", None, [], {}, self.frame)
+        if not self.pauses:
+            call.args = [Constant(PythonCall(function, args, kwargs)), *map(self.value_of, tensors)]
+        functions.apply = None
+        try:
+            result = self._run(function.apply, args, kwargs)
+        finally:
+            functions.apply = self._apply
+        if self.pauses:
+            return result
+        call.spread = isinstance(result, tuple)
+        for one in result if isinstance(result, tuple) else (result,):
+            call.effects = call.effects or any(one is tensor for tensor in tensors)
+            call.outputs.append(Value(self.frame))
+            if isinstance(one, TensorBase):
+                self.bind(one, call.outputs[-1])
+        self.calls.append(call)
+        return result
 
     def bind(self, tensor: Any, value: Value) -> None:
         """Let a tensor be known by a value from now on: by what made it, or wrote into it, last."""
@@ -148,8 +170,7 @@ class Recorder(TorchDispatchMode):
                 f"detaching the gradient\nTensor:\n{shown}"
             )
         with self.paused():
-            self.constants.append(tensor.detach().clone())
-        return Constant(len(self.constants) - 1)
+            return Constant(tensor.detach().clone())
 
     def taken(self, given: Any) -> Any:
         """Return arguments with values in place of tensors."""
@@ -171,7 +192,7 @@ class Recorder(TorchDispatchMode):
         with self.paused():
             made = mindtorch.tensor(spec.numel if dim is None else spec.shape[dim])
         value = Value(self.frame)
-        call.outputs, call.specs = [value], [made]
+        call.outputs = [value]
         self.calls.append(call)
         self.bind(made, value)
         return made

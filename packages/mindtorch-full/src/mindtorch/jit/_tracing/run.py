@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import mindtorch
+from mindtorch._tracing_state import tracing
 from mindtorch.jit._warnings import TracerWarning
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -34,11 +35,12 @@ NOTHING = (
 class Recorded:
     """What one run gave: the recorder with its calls, the inputs by name with their types, and the result."""
 
-    def __init__(self, recorder: Recorder, inputs: list[Value], result: Any, kind: str) -> None:
+    def __init__(self, recorder: Recorder, inputs: list[Value], result: Any, kind: str, constants: list[Any]) -> None:
         self.recorder = recorder
         self.inputs = inputs
         self.result = result
         self.kind = kind
+        self._constants = constants
         self.calls = live(recorder.calls, result)
 
     def top(self, name: str, take_name: Callable[[str], str]) -> Method:
@@ -50,7 +52,9 @@ class Recorded:
     def text(self, method: Method, owner: str | None) -> str:
         """Return the code of a method that `top` gave, or of one in its body."""
         whole = method.frame is self.recorder.root
-        return MethodText(method, owner, self.result if whole else None, self.kind if whole else "").write()
+        return MethodText(
+            method, owner, self._constants, self.result if whole else None, self.kind if whole else ""
+        ).write()
 
 
 def record(
@@ -65,8 +69,9 @@ def record(
 
     Raises RuntimeError for inputs and outputs that a trace cannot have.
     """
+    if tracing() is not None:
+        raise RuntimeError("Tracing can't be nested")
     recorder = Recorder(module)
-    recorder.constants = constants
     by_name = isinstance(inputs, dict)
     if by_name:
         pairs = [(name, inputs[name]) for name in names if name in inputs]  # type: ignore[call-overload]
@@ -92,7 +97,7 @@ def record(
         if output is None:
             raise RuntimeError(NOTHING)
         result, kind = _leaving(recorder, output, strict)
-    return Recorded(recorder, values, result, kind)
+    return Recorded(recorder, values, result, kind, constants)
 
 
 def _input_kind(value: Any) -> str:

@@ -51,11 +51,14 @@ def attribute(owner: str, path: str) -> str:
 
 
 class MethodText:
-    """Writes one method. `kinds` has the types of the outermost method's inputs and result by name."""
+    """Writes one method. Constants that it names are added to `constants`."""
 
-    def __init__(self, method: Method, owner: str | None, result: Any = None, result_kind: str = "") -> None:
+    def __init__(
+        self, method: Method, owner: str | None, constants: list[Any], result: Any = None, result_kind: str = ""
+    ) -> None:
         self._method = method
         self._owner = owner
+        self._constants = constants
         self._result, self._result_kind = result, result_kind
         self._names: dict[int, str] = {}
         self._taken: set[str] = set(_RESERVED)
@@ -126,6 +129,8 @@ class MethodText:
     def _call(self, call: Call) -> str:
         if call.name == "prim::unpack":
             return self.expression(call.args[0])
+        if call.name == "prim::PythonOp":
+            return f"{self.expression(call.args[0])}({', '.join(self.expression(one) for one in call.args[1:])})"
         namespace, _, name = call.name.partition("::")
         function = f"torch.{name}" if namespace == "aten" else f"ops.{namespace}.{name}"
         if call.overload is None:
@@ -145,7 +150,7 @@ class MethodText:
         if isinstance(value, Value):
             return self._names[id(value)]
         if isinstance(value, Constant):
-            return f"CONSTANTS.c{value.number}"
+            return f"CONSTANTS.c{self._number(value)}"
         if isinstance(value, Number):
             return f"{value.word}({self._names[id(value.value)]})"
         if isinstance(value, Device):
@@ -161,6 +166,13 @@ class MethodText:
         if isinstance(value, (int, float, complex)):
             return number(float(value) if isinstance(value, int) and "float" in kind else value)
         return self._container(value, kind)
+
+    def _number(self, constant: Constant) -> int:
+        """Return the place of a constant among those that code names, which are all that are kept."""
+        known = next((place for place, one in enumerate(self._constants) if one is constant.value), None)
+        if known is None:
+            self._constants.append(constant.value)
+        return len(self._constants) - 1 if known is None else known
 
     def _container(self, value: Any, kind: str) -> str:
         if isinstance(value, dict):

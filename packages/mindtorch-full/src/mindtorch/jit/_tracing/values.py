@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mindtorch_storage.tensor_base import TensorBase
+
 
 class Frame:
     """One call of a module while it is traced. The outermost has no parent; `path` is the module's, from the traced one."""
@@ -41,10 +43,30 @@ class Value:
 
 
 class Constant:
-    """A tensor that no call made and no module has, by its place among the constants."""
+    """A tensor that no call made and no module has, or a function of the program's own that is called."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class PythonCall:
+    """A call of a `torch.autograd.Function`: its class, and its arguments with places for tensors."""
+
+    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function = function
+        self._args = [None if isinstance(one, TensorBase) else one for one in args]
+        self._places: list[Any] = [place for place, one in enumerate(args) if isinstance(one, TensorBase)]
+        self._kwargs = {name: None if isinstance(one, TensorBase) else one for name, one in kwargs.items()}
+        self._places += [name for name, one in kwargs.items() if isinstance(one, TensorBase)]
+
+    def __call__(self, *tensors: Any) -> Any:
+        args, kwargs = list(self._args), dict(self._kwargs)
+        for place, one in zip(self._places, tensors, strict=True):
+            if isinstance(place, int):
+                args[place] = one
+            else:
+                kwargs[place] = one
+        return self.function.apply(*args, **kwargs)
 
 
 class Number:
@@ -66,13 +88,14 @@ class Call:
         self.frame = frame
         self.outputs: list[Value] = []
         self.spread = False
-        self.specs: list[Any] = []
+        self.effects = False
 
     @property
     def writes(self) -> bool:
         """Whether the call changes a tensor, so that it counts even where nothing reads its output."""
-        return self.overload is not None and any(
-            one.alias_info is not None and one.alias_info.is_write for one in self.overload._schema.arguments
+        return self.effects or (
+            self.overload is not None
+            and any(one.alias_info is not None and one.alias_info.is_write for one in self.overload._schema.arguments)
         )
 
     def inputs(self) -> Iterator[Value]:
