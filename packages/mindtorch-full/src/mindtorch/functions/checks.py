@@ -291,11 +291,8 @@ def set_warn_always(b: bool, /) -> None:
 def set_flush_denormal(mode: bool, /) -> bool:
     """Choose whether this thread's arithmetic takes denormal numbers for zeros, operands and results alike.
 
-    Returns False, with nothing changed, where there is no native code or the processor has no such switch. Threads of
-    the pool compute as the thread that calls a kernel.
+    Returns False, with nothing changed, where there is no native code or the processor has no such switch.
 
-    >>> _ = torch.set_flush_denormal(True)
-    >>> flushed = torch.tensor([1e-40]) * 1
     >>> _ = torch.set_flush_denormal(False)
     """
     if not isinstance(mode, bool):
