@@ -95,8 +95,11 @@ int cumulative_extreme(PyObject* given, PyObject* const* values, Py_ssize_t coun
 }  // namespace
 
 const NamedKernel cumulative_kernels[] = {
-    {"cumsum", running<false>},           {"cumprod", running<true>}, {"cummax", cumulative_extreme<false>},
-    {"cummin", cumulative_extreme<true>}, {nullptr, nullptr},
+    {"cumsum", running<false>, FULL_PRECISION, nullptr, DENSE_LAYOUT, 1},
+    {"cumprod", running<true>, FULL_PRECISION, nullptr, DENSE_LAYOUT, 1},
+    {"cummax", cumulative_extreme<false>, FULL_PRECISION, nullptr, DENSE_LAYOUT, 1},
+    {"cummin", cumulative_extreme<true>, FULL_PRECISION, nullptr, DENSE_LAYOUT, 1},
+    {nullptr, nullptr},
 };
 
 }  // namespace mindtorch

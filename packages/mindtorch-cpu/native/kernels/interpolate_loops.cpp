@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kernels/grid_points.h"
+
 namespace mindtorch {
 
 namespace {
@@ -150,55 +152,18 @@ void weight_grads(const WeightTable<Real>& table, Real* out, const Real* places,
     for (; outer > 0; outer--, places += table.count, in += table.extent) add_products<1>(table, out, places, in);
 }
 
-// Where a coordinate lies along one dimension, and how fast it moves there.
-struct Place {
-    float at, speed;
-};
-
-inline Place place_of(float coordinate, ptrdiff_t extent, const Points& p) {
-    const float size = static_cast<float>(extent), last = static_cast<float>(extent - 1);
-    Place place = p.align ? Place{(coordinate + 1.0f) / 2.0f * last, last / 2.0f}
-                          : Place{((coordinate + 1.0f) * size - 1.0f) / 2.0f, size / 2.0f};
-    if (!p.border) return place;
-    if (!(place.at > 0.0f && place.at < last)) place.speed = 0.0f;
-    place.at = place.at > 0.0f ? (place.at < last ? place.at : last) : 0.0f;  // a nan goes to the first element
-    return place;
-}
-
-// Points of which some element may be seen; the others, and nans, have none.
-inline bool within(const Place& y, const Place& x, const Points& p) {
-    return y.at > -1.0f && y.at < static_cast<float>(p.height) && x.at > -1.0f && x.at < static_cast<float>(p.width);
-}
-
 void points_of(const Points& p, const PointWeights& table) {
     int64_t element = 0;
     for (size_t i = 0; i < p.count; i++) {
         table.begins[i] = element;
         const Place x = place_of(p.grid[2 * i], p.width, p), y = place_of(p.grid[2 * i + 1], p.height, p);
-        if (!within(y, x, p)) continue;
-        if (p.nearest) {
-            const auto row = static_cast<int64_t>(__builtin_rintf(y.at)),
-                       column = static_cast<int64_t>(__builtin_rintf(x.at));
-            if (row >= 0 && row < p.height && column >= 0 && column < p.width)
-                table.index[element++] = row * p.width + column;
-            continue;
-        }
-        const float top = __builtin_floorf(y.at), left = __builtin_floorf(x.at);
-        const float low = y.at - top, right = x.at - left;
-        const float down[] = {1.0f - low, low}, across[] = {1.0f - right, right}, sign[] = {-1.0f, 1.0f};
-        const auto row = static_cast<int64_t>(top), column = static_cast<int64_t>(left);
-        for (int corner = 0; corner < 4; corner++) {
-            const int below = corner / 2, beside = corner % 2;
-            const int64_t at = row + below, by = column + beside;
-            if (at < 0 || at >= p.height || by < 0 || by >= p.width) continue;
-            table.index[element] = at * p.width + by;
-            table.weights[element] = down[below] * across[beside];
-            if (table.down != nullptr) {
-                table.down[element] = sign[below] * across[beside] * y.speed;
-                table.across[element] = sign[beside] * down[below] * x.speed;
-            }
+        parts_of(p, y, x, [&](int, const Part& part) {
+            table.index[element] = part.at;
+            if (!p.nearest) table.weights[element] = part.weight;
+            if (!p.nearest && table.down != nullptr)
+                table.down[element] = part.down, table.across[element] = part.across;
             element++;
-        }
+        });
     }
     table.begins[p.count] = element;
 }

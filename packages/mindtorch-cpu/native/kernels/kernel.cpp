@@ -1,5 +1,6 @@
 // The type of native kernels: a function, and the numpy kernel for the operands it does not take.
 #include "kernels/kernel.h"
+#include "kernels/integer.h"
 #include "kernels/operand.h"
 #include "kernels/region.h"
 
@@ -66,8 +67,86 @@ int run_densely(const Kernel& kernel, PyObject* out, PyObject* const* values, Py
     return done == 1 ? copy_back(made, outs, out_count) : done;
 }
 
+// The dimensions of arrays of one shape from the farthest to the nearest in memory, which is dense in that order.
+struct MemoryOrder {
+    static constexpr int MOST = 8;
+    PyArrayObject* first = nullptr;
+    int dims[MOST], ndim = 0;
+
+    bool find(PyArrayObject* array) {
+        first = array;
+        ndim = PyArray_NDIM(array);
+        if (ndim < 2 || ndim > MOST || PyArray_SIZE(array) == 0 || !PyArray_ISBEHAVED_RO(array)) return false;
+        for (int dim = 0; dim < ndim; dim++) {
+            int place = dim;
+            for (; place > 0 && PyArray_STRIDE(array, dims[place - 1]) < PyArray_STRIDE(array, dim); place--)
+                dims[place] = dims[place - 1];
+            dims[place] = dim;
+        }
+        npy_intp step = PyArray_ITEMSIZE(array);
+        for (int place = ndim - 1; place >= 0; step *= PyArray_DIM(array, dims[place]), place--)
+            if (PyArray_DIM(array, dims[place]) != 1 && PyArray_STRIDE(array, dims[place]) != step) return false;
+        return true;
+    }
+
+    // Whether another array has the shape of the first one and lies as it does.
+    bool fits(PyArrayObject* array) const {
+        if (!PyArray_SAMESHAPE(array, first) || !PyArray_ISBEHAVED_RO(array)) return false;
+        for (int dim = 0; dim < ndim; dim++)
+            if (PyArray_DIM(first, dim) != 1 && PyArray_STRIDE(array, dim) * PyArray_ITEMSIZE(first) !=
+                                                    PyArray_STRIDE(first, dim) * PyArray_ITEMSIZE(array))
+                return false;
+        return true;
+    }
+
+    // An array in this order, for as long as the one given is there.
+    PyObject* view(PyArrayObject* array) const {
+        npy_intp extents[MOST];
+        for (int place = 0; place < ndim; place++) extents[place] = PyArray_DIM(array, dims[place]);
+        PyArray_Descr* type = PyArray_DESCR(array);
+        Py_INCREF(type);
+        return PyArray_NewFromDescr(&PyArray_Type, type, ndim, extents, nullptr, PyArray_DATA(array),
+                                    PyArray_ISWRITEABLE(array) ? NPY_ARRAY_CARRAY : NPY_ARRAY_CARRAY_RO, nullptr);
+    }
+
+    int place_of(npy_intp dim) const {
+        for (int place = 0; place < ndim; place++)
+            if (dims[place] == (dim < 0 ? dim + ndim : dim)) return place;
+        return -1;
+    }
+};
+
+// The kernel on its arrays in the order in which they lie; 0 where they do not lie in one, or where it declines them.
+int run_in_order(const Kernel& kernel, PyObject* out, PyObject* const* values, Py_ssize_t count) {
+    const bool several = PyTuple_CheckExact(out);
+    const Py_ssize_t outs = several ? PyTuple_GET_SIZE(out) : 1;
+    Py_ssize_t dim;
+    if (kernel.along >= count || count + outs > DenseValues::MOST || !index_of(values[kernel.along], dim)) return 0;
+    PyObject* given[DenseValues::MOST];
+    Ref views[DenseValues::MOST];
+    for (Py_ssize_t at = 0; at < outs; at++) given[at] = several ? PyTuple_GET_ITEM(out, at) : out;
+    for (Py_ssize_t at = 0; at < count; at++) given[outs + at] = values[at];
+    MemoryOrder order;
+    for (Py_ssize_t at = 0; at < outs + count; at++) {
+        if (!PyArray_CheckExact(given[at])) continue;
+        auto* array = reinterpret_cast<PyArrayObject*>(given[at]);
+        if (order.first == nullptr ? !order.find(array) : !order.fits(array)) return 0;
+        views[at].reset(order.view(array));
+        if (!views[at]) return -1;
+        given[at] = views[at].get();
+    }
+    if (order.first == nullptr || order.place_of(dim) < 0) return 0;
+    Ref along(PyLong_FromLong(order.place_of(dim))), made(several ? PyTuple_New(outs) : Py_NewRef(given[0]));
+    if (!along || !made) return -1;
+    if (several)
+        for (Py_ssize_t at = 0; at < outs; at++) PyTuple_SET_ITEM(made.get(), at, Py_NewRef(given[at]));
+    given[outs + kernel.along] = along.get();
+    return kernel.function(made.get(), given + outs, count);
+}
+
 int run_function(const Kernel& kernel, PyObject* out, PyObject* const* values, Py_ssize_t count) {
-    const int done = kernel.function(out, values, count);
+    int done = kernel.function(out, values, count);
+    if (done == 0 && kernel.along >= 0) done = run_in_order(kernel, out, values, count);
     return done != 0 || kernel.layout == ANY_LAYOUT ? done : run_densely(kernel, out, values, count);
 }
 
@@ -122,6 +201,7 @@ PyObject* make_kernel(const NamedKernel& named, PyObject* row, PyObject* numpy) 
     made->function = named.function;
     made->make = named.make;
     made->layout = named.layout;
+    made->along = named.along;
     made->name = Py_NewRef(row);
     PyObject_GC_Track(reinterpret_cast<PyObject*>(made));
     return reinterpret_cast<PyObject*>(made);

@@ -27,6 +27,9 @@ struct NamedKernel {
     Precision precision = FULL_PRECISION;
     MakingFunction make = nullptr;  // in `function`'s place
     Layout layout = ANY_LAYOUT;
+    // Of a kernel whose lines along a dimension have nothing to do with each other: the place of the dimension among
+    // its values. Where all its arrays lie in one other order it is given them in that order, without copies.
+    int along = -1;
 };
 
 struct Kernel {
@@ -35,6 +38,7 @@ struct Kernel {
     KernelFunction function;
     MakingFunction make;
     Layout layout;
+    int along;
     PyObject* name;
 };
 

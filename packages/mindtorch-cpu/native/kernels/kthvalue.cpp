@@ -128,11 +128,11 @@ int median(PyObject* given, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel kthvalue_kernels[] = {
-    {"kthvalue", kthvalue},
-    {"median", median<false>},
-    {"nanmedian", median<true>},
-    {"median.dim", median_dim<false>},
-    {"nanmedian.dim", median_dim<true>},
+    {"kthvalue", kthvalue, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"median", median<false>, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"nanmedian", median<true>, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"median.dim", median_dim<false>, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"nanmedian.dim", median_dim<true>, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

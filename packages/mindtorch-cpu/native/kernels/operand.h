@@ -14,7 +14,9 @@ namespace mindtorch {
     X(attention)                     \
     X(conv)                          \
     X(max_pool)                      \
+    X(avg_pool)                      \
     X(interpolate)                   \
+    X(grid_sample)                   \
     X(reduce)                        \
     X(cumulative)                    \
     X(loss)                          \
@@ -22,6 +24,7 @@ namespace mindtorch {
     X(random)                        \
     X(copy)                          \
     X(cat)                           \
+    X(pad)                           \
     X(index)                         \
     X(scatter)                       \
     X(embedding)                     \

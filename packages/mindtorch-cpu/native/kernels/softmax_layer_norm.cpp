@@ -340,12 +340,12 @@ int layer_norm_backward(PyObject* outs, PyObject* const* values, Py_ssize_t coun
 }  // namespace
 
 const NamedKernel softmax_layer_norm_kernels[] = {
-    {"_softmax", softmax<SOFTMAX>, REDUCED_PRECISION},
-    {"_log_softmax", softmax<LOG_SOFTMAX>, REDUCED_PRECISION},
-    {"_softmax_backward_data", softmax_backward<SOFTMAX>, REDUCED_PRECISION},
-    {"_log_softmax_backward_data", softmax_backward<LOG_SOFTMAX>, REDUCED_PRECISION},
-    {"logsumexp", logsumexp},
-    {"native_layer_norm", layer_norm, REDUCED_PRECISION},
+    {"_softmax", softmax<SOFTMAX>, REDUCED_PRECISION, nullptr, DENSE_LAYOUT, 1},
+    {"_log_softmax", softmax<LOG_SOFTMAX>, REDUCED_PRECISION, nullptr, DENSE_LAYOUT, 1},
+    {"_softmax_backward_data", softmax_backward<SOFTMAX>, REDUCED_PRECISION, nullptr, DENSE_LAYOUT, 2},
+    {"_log_softmax_backward_data", softmax_backward<LOG_SOFTMAX>, REDUCED_PRECISION, nullptr, DENSE_LAYOUT, 2},
+    {"logsumexp", logsumexp, FULL_PRECISION, nullptr, DENSE_LAYOUT},
+    {"native_layer_norm", layer_norm, REDUCED_PRECISION, nullptr, DENSE_LAYOUT},
     {"native_layer_norm_backward", layer_norm_backward, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };

@@ -113,7 +113,7 @@ int sort(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
 }  // namespace
 
 const NamedKernel sort_kernels[] = {
-    {"sort sort.stable", sort},
+    {"sort sort.stable", sort, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

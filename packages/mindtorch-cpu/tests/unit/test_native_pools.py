@@ -88,3 +88,69 @@ def test_indices_outside_are_left_to_numpy() -> None:
     for wrong in (-1, 16):
         run(x, grad, x, np.array([[[[0, 1], [wrong, 3]]]]))
     assert taken == ["numpy"] * 2
+
+
+AVERAGES = [
+    ((9, 12), (2, 2), (2, 2), (0, 0)),
+    ((11, 10), (3, 3), (2, 1), (1, 1)),
+    ((8, 13), (3, 2), (1, 3), (1, 1)),
+    ((2, 601), (1, 5), (1, 1), (0, 2)),
+    ((5, 6, 7), (2, 3, 2), (2, 1, 2), (1, 1, 0)),
+]
+
+
+def laid_out(x: np.ndarray, last: bool) -> np.ndarray:
+    """Return the array in dense memory, or with its channels side by side there."""
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1) if last else np.ascontiguousarray(x)
+
+
+def only_native(row: str) -> Any:
+    """Return the native kernel of a row, which numpy's is not to help."""
+
+    def refuse(out: Any, *values: Any) -> None:
+        raise AssertionError(f"{row} was left to numpy")
+
+    return native.module.kernel(row, refuse)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("options", [(True, None), (False, None), (True, 5)])
+@pytest.mark.parametrize(("extents", "kernel", "stride", "padding"), AVERAGES)
+def test_means_of_windows_have_numpys_bits(
+    extents: Any, kernel: Any, stride: Any, padding: Any, options: Any, dtype: str, last: bool, threads: int
+) -> None:
+    rng = np.random.default_rng(3)
+    x = laid_out(rng.standard_normal((2, 5, *extents)).astype(dtype), last)
+    size = [(e + 2 * p - k) // s + 1 for e, k, s, p in zip(extents, kernel, stride, padding, strict=True)]
+    how = (list(kernel), list(stride), list(padding), False, *options)
+    want, got = (laid_out(np.zeros((2, 5, *size), dtype), last) for _ in range(2))
+    pool.avg_pool(want, x, *how)
+    only_native(f"avg_pool{len(kernel)}d")(got, x, *how)
+    np.testing.assert_array_equal(got, want)
+    grad, back, other = (
+        laid_out(rng.standard_normal(want.shape).astype(dtype), last),
+        np.empty_like(x),
+        np.empty_like(x),
+    )
+    pool.avg_pool_backward(other, grad, x, *how)
+    only_native(f"avg_pool{len(kernel)}d_backward")(back, grad, x, *how)
+    np.testing.assert_array_equal(back, other)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    ("extents", "size"), [((9, 12), (3, 4)), ((9, 13), (4, 5)), ((3, 4), (7, 4)), ((5, 6, 700), (2, 3, 300))]
+)
+def test_means_of_cells(extents: Any, size: Any, last: bool, threads: int) -> None:
+    rng = np.random.default_rng(4)
+    x = laid_out(rng.standard_normal((2, 3, *extents)).astype("f4"), last)
+    want, got = (laid_out(np.zeros((2, 3, *size), "f4"), last) for _ in range(2))
+    adaptive_pool.average(want, x, size)
+    only_native(f"_adaptive_avg_pool{len(size)}d")(got, x, size)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+    grad, back, other = laid_out(rng.standard_normal(want.shape).astype("f4"), last), np.empty_like(x), np.empty_like(x)
+    backward = adaptive_pool.average2d_backward if len(size) == 2 else adaptive_pool.average3d_backward
+    backward(other, grad, x)
+    only_native(f"_adaptive_avg_pool{len(size)}d_backward")(back, grad, x)
+    np.testing.assert_allclose(back, other, rtol=1e-5, atol=1e-6)

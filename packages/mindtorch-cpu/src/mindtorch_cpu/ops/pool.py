@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..reduced import widened
 from ..register import kernel
 
 
@@ -158,7 +159,7 @@ def avg_pool(
         np.divide(out, np.asarray(counts, out.dtype), out)
 
 
-@kernel("avg_pool2d_backward", "avg_pool3d_backward")
+@kernel("avg_pool2d_backward", "avg_pool3d_backward", upcast=False)
 def avg_pool_backward(
     out: Any,
     grad: Any,
@@ -170,11 +171,16 @@ def avg_pool_backward(
     include_pad: bool,
     divisor: int | None,
 ) -> None:
-    """Every window's gradient is shared out among its positions."""
+    """Every window's gradient is shared out among its positions, which add what they get in the order of the windows.
+
+    Halves are rounded after every sum, as in torch.
+    """
     dims = len(kernel_size)
     size, spatial = grad.shape[-dims:], x.shape[-dims:]
-    share = grad / np.asarray(_counts(spatial, size, kernel_size, stride, padding, include_pad, divisor), grad.dtype)
+    given = widened(grad)
+    counts = _counts(spatial, size, kernel_size, stride, padding, include_pad, divisor)
+    share = (given / np.asarray(counts, given.dtype)).astype(grad.dtype, copy=False)
     wide = np.zeros_like(extended(np.empty(x.shape, grad.dtype), size, kernel_size, stride, padding, [1] * dims, 0))
-    for _, place in places(size, kernel_size, stride, [1] * dims):
+    for _, place in reversed(list(places(size, kernel_size, stride, [1] * dims))):
         wide[place] += share
     out[...] = wide[(..., *(slice(padding[at], padding[at] + spatial[at]) for at in range(dims)))]

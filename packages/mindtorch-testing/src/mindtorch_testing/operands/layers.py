@@ -219,8 +219,9 @@ def _max_pool(draw: Operands, dims: int) -> list[Any]:
     return [_planes(draw, dims), window, stride, padding, [draw.whole(1, 2) for _ in window], draw.chance(0.3)]
 
 
-def _max_pool_backward(draw: Operands, dims: int) -> list[Any]:
-    given, window, stride, padding, dilation, ceil = _max_pool(draw, dims)
+def _pooled(given: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> tuple[int, ...]:
+    """Return the shape of what a pool makes of a tensor."""
+    dims = len(window)
     size = []
     for place in range(dims):
         step = (stride or window)[place]
@@ -229,7 +230,23 @@ def _max_pool_backward(draw: Operands, dims: int) -> list[Any]:
         count = (span + (step - 1 if ceil else 0)) // step + 1
         outside = ceil and (count - 1) * step >= extent + padding[place]
         size.append(max(count - outside, 0))
-    shape = (*given.shape[:-dims], *size)
+    return (*given.shape[:-dims], *size)
+
+
+def _avg_pool(draw: Operands, dims: int) -> list[Any]:
+    given, window, stride, padding, _, ceil = _max_pool(draw, dims)
+    return [given, window, stride, padding, ceil, draw.chance(0.5), draw.pick([None, None, 1, 3])]
+
+
+def _avg_pool_backward(draw: Operands, dims: int) -> list[Any]:
+    given, window, stride, padding, ceil, *options = _avg_pool(draw, dims)
+    shape = _pooled(given, window, stride, padding, [1] * dims, ceil)
+    return [draw.tensor(shape), given, window, stride, padding, ceil, *options]
+
+
+def _max_pool_backward(draw: Operands, dims: int) -> list[Any]:
+    given, window, stride, padding, dilation, ceil = _max_pool(draw, dims)
+    shape = _pooled(given, window, stride, padding, dilation, ceil)
     indices = draw.indices(shape, math.prod(given.shape[-dims:]))
     return [draw.tensor(shape), given, window, stride, padding, dilation, ceil, indices]
 
@@ -242,14 +259,45 @@ def _cells_backward(draw: Operands, dims: int, fractional: bool) -> list[Any]:
     return [draw.tensor(shape), given, *options, indices]
 
 
+def _shares(draw: Operands, dims: int) -> list[Any]:
+    """Return the gradients of cells, and what they are cells of."""
+    given = _planes(draw, dims)
+    return [draw.tensor((*given.shape[:-dims], *(draw.whole(1, 7) for _ in range(dims)))), given]
+
+
 for _dims in (2, 3):
+    rows(f"avg_pool{_dims}d")(lambda draw, dims=_dims: _avg_pool(draw, dims))
+    rows(f"avg_pool{_dims}d_backward")(lambda draw, dims=_dims: _avg_pool_backward(draw, dims))
+    rows(f"_adaptive_avg_pool{_dims}d_backward")(lambda draw, dims=_dims: _shares(draw, dims))
     rows(f"max_pool{_dims}d_with_indices")(lambda draw, dims=_dims: _max_pool(draw, dims))
     rows(f"max_pool{_dims}d_with_indices_backward")(lambda draw, dims=_dims: _max_pool_backward(draw, dims))
-    rows(f"adaptive_max_pool{_dims}d")(
+    rows(f"adaptive_max_pool{_dims}d _adaptive_avg_pool{_dims}d")(
         lambda draw, dims=_dims: [_planes(draw, dims), [draw.pick([1, 2, 3, 7]) for _ in range(dims)]]
     )
     rows(f"adaptive_max_pool{_dims}d_backward")(lambda draw, dims=_dims: _cells_backward(draw, dims, False))
     rows(f"fractional_max_pool{_dims}d_backward")(lambda draw, dims=_dims: _cells_backward(draw, dims, True))
+
+
+def _sampling(draw: Operands) -> tuple[Any, Any, list[Any]]:
+    """Return planes, points within and around them, and how they are sampled."""
+    draw.tame()
+    count, channels = draw.whole(1, 3), draw.pick([1, 3, 17])
+    planes = draw.tensor((count, channels, draw.pick([1, 2, 9]), draw.pick([1, 3, 17])))
+    grid = draw.tensor((count, draw.pick([1, 5]), draw.pick([1, 7, 150]), 2))
+    return planes, grid, [draw.whole(0, 1), draw.whole(0, 2), draw.chance(0.5)]
+
+
+@rows("grid_sampler_2d")
+def _grid_sampler(draw: Operands) -> list[Any]:
+    planes, grid, how = _sampling(draw)
+    return [planes, grid, *how]
+
+
+@rows("grid_sampler_2d_backward")
+def _grid_sampler_backward(draw: Operands) -> list[Any]:
+    planes, grid, how = _sampling(draw)
+    grad = draw.tensor((*planes.shape[:2], *grid.shape[1:3]))
+    return [grad, planes, grid, *how, [draw.chance(0.8), draw.chance(0.8)]]
 
 
 # --- recurrent layers

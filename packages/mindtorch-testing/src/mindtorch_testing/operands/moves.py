@@ -101,6 +101,30 @@ def _pad(draw: Operands) -> list[Any]:
     return [draw.tensor(), pads, draw.number()]
 
 
+def _frame(draw: Operands, dims: int) -> tuple[Any, list[int]]:
+    """Return what is padded, and by how much: fewer places than it has."""
+    extents = [draw.pick([2, 3, 5, 17]) for _ in range(dims)]
+    shape = (*(draw.whole(1, 3) for _ in "nc"), *extents)
+    pads = [draw.whole(-1 if extent > 2 else 0, min(extent - 1, 3)) for extent in reversed(extents) for _ in "ab"]
+    return draw.tensor(shape[1:] if draw.chance(0.2) else shape), pads
+
+
+def _frame_backward(draw: Operands, dims: int) -> list[Any]:
+    given, pads = _frame(draw, dims)
+    kept = given.dim() - dims
+    size = [
+        extent + pads[2 * (dims - 1 - at)] + pads[2 * (dims - 1 - at) + 1]
+        for at, extent in enumerate(given.shape[kept:])
+    ]
+    return [draw.tensor((*given.shape[:kept], *size)), given, pads]
+
+
+for _dims in (1, 2, 3):
+    for _mode in ("reflection", "replication"):
+        rows(f"{_mode}_pad{_dims}d")(lambda draw, dims=_dims: list(_frame(draw, dims)))
+        rows(f"{_mode}_pad{_dims}d_backward")(lambda draw, dims=_dims: _frame_backward(draw, dims))
+
+
 # --- chosen by indices
 
 
