@@ -9,6 +9,9 @@ namespace mindtorch {
 
 namespace {
 
+// Gradients of one image: more of them are spread in less time by `steps.weighted_scatter`, some planes at once.
+constexpr ptrdiff_t MOST_GRADIENTS = 1 << 14;
+
 // Planes, as (images, channels, height, width), and points as (images, rows, columns, 2).
 struct Sampling {
     Points p;
@@ -81,7 +84,8 @@ int grid_sampler_2d(PyObject* out, PyObject* const* values, Py_ssize_t given) {
 int grid_sampler_2d_backward(PyObject* outs, PyObject* const* values, Py_ssize_t given) {
     Sampling s;
     if (given != 7 || !PyTuple_CheckExact(outs) || PyTuple_GET_SIZE(outs) != 2 ||
-        !s.take(values[1], values[2], values + 3) || !s.fits(values[0], values[2]))
+        !s.take(values[1], values[2], values + 3) || !s.fits(values[0], values[2]) ||
+        static_cast<ptrdiff_t>(s.p.count) * s.channels > MOST_GRADIENTS)
         return 0;
     float* to[2] = {nullptr, nullptr};
     for (int at = 0; at < 2; at++) {
