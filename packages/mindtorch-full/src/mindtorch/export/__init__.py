@@ -1,6 +1,8 @@
 """`torch.export`: modules as graphs of operators, for the sizes of one call or sizes that vary."""
 
 from mindtorch._naming import adopt
+from mindtorch.export._archive_reader import load
+from mindtorch.export._archive_writer import save
 from mindtorch.export._export import export
 from mindtorch.export.decomp_utils import CustomDecompTable
 from mindtorch.export.dynamic_shapes import Dim, dims
@@ -23,6 +25,8 @@ __all__ = [
     "default_decompositions",
     "dims",
     "export",
+    "load",
+    "save",
 ]
 
 adopt(globals())

@@ -17,7 +17,7 @@ from mindtorch.export._lowering import Lowering
 from mindtorch.export._names import combined, leaves_of
 from mindtorch.export._runs import Root, Run, Runs, Search, values_of
 from mindtorch.export._sizes import Size, Sum, Symbol, ValueRanges, linear, written
-from mindtorch.export._specifications import Varying
+from mindtorch.export._specifications import Varying, varying
 from mindtorch.export.dynamic_shapes import _int_oo
 from mindtorch.export.graph_signature import SymIntArgument
 
@@ -87,6 +87,22 @@ def capture_varied(
     for path, owner in shared.items():  # one tensor that is given twice has one size
         varied.free |= {f"{path}{text.removeprefix(owner)}" for text in varied.free if text.startswith(f"{owner}.size")}
     return varied
+
+
+def sizes_of_inputs(program: Any, given: dict[str, Any]) -> None:
+    """Let the sizes of a program's call vary as dimensions say; the program is known to take them.
+
+    Args:
+        program: an exported program, whose example they fit.
+        given: for every argument the dimensions that vary.
+    """
+    args, kwargs = program.example_inputs
+    named = dict(zip(program._names, (*args, *kwargs.values()), strict=True))
+    items = varying(named, given)
+    roots = roots_of(items)
+    program._varying = items
+    program._limits = _limits(roots)
+    program._free = {member.text for root in roots.values() if not root.fixed for member in root.members}
 
 
 class _Program:
