@@ -28,4 +28,5 @@ said.append(repr(meshes.DeviceMesh("cpu", [[*range(1, size), 0]])))
 if dist.get_rank() == 0:
     with open(target, "w") as stream:
         json.dump(said, stream)
+dist.barrier()  # rank 0, which has the store, ends after all have made their groups
 dist.destroy_process_group()

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-import math
+import os
+import threading
+import warnings
 from typing import Any
 
 import mindtorch as torch
 from mindtorch import distributed as dist
 from mindtorch._naming import adopt
+from mindtorch.distributed import _mesh_layout as layouts
+from mindtorch.distributed._mesh_env import _MeshEnv
+from mindtorch.distributed._mesh_groups import PLAIN, OwnBackend, _normalize_backend_override, make_groups
+from mindtorch.distributed._mesh_layout import Levels
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 
-_NO_MESH = "No device mesh is currently active!"
 _MANY_DIMS = "Found the DeviceMesh have {} dimensions"
 _NEEDS_DIM = "Optional kwarg `mesh_dim` needs to be specified when device_mesh.ndim > 1."
-
-
-class _MeshEnv:
-    """The meshes of the `with` blocks that this program is in."""
-
-    def __init__(self) -> None:
-        self.mesh_stack: list[DeviceMesh] = []
-
-    def get_current_mesh(self) -> DeviceMesh:
-        """Return the innermost one."""
-        if not self.mesh_stack:
-            raise RuntimeError(_NO_MESH)
-        return self.mesh_stack[-1]
 
 
 _mesh_resources = _MeshEnv()
@@ -42,51 +33,76 @@ class DeviceMesh:
         mesh: Any = None,
         *,
         mesh_dim_names: tuple[str, ...] | None = None,
-        backend_override: Any = None,
+        backend_override: tuple[OwnBackend, ...] | None = None,
+        _init_backend: bool = True,
+        _rank: int | None = None,
+        _layout: tuple[Levels, ...] | None = None,
+        _rank_map: Any = None,
+        _root_mesh: DeviceMesh | None = None,
         _groups: list[Any] | None = None,
-        _root: DeviceMesh | None = None,
     ) -> None:
-        if mesh is None:
+        if mesh is not None:
+            if _layout is not None or _rank_map is not None:
+                raise TypeError("Cannot provide _layout and/or _rank_map if passing explicit mesh")
+            given = mesh if isinstance(mesh, torch.Tensor) else torch.tensor(mesh, device="cpu", dtype=torch.int32)
+            given = given.detach().to(device="cpu", dtype=torch.int32).contiguous()
+            _layout, _rank_map = layouts.of_shape(tuple(given.shape)), given.flatten()
+        elif _layout is None or _rank_map is None:
             raise TypeError("The mesh argument is required except for PRIVATE USAGE ONLY!")
-        if backend_override is not None:
-            raise NotImplementedError("DeviceMesh: backend_override is not offered")
-        given = mesh if isinstance(mesh, torch.Tensor) else torch.tensor(mesh, dtype=torch.int32)
-        if given.device.type != "cpu":
-            raise ValueError(f"`mesh` must be a CPU tensor, got {given}")
-        self.mesh = given.detach().to(torch.int32).contiguous()
+        self._layout, self._rank_map = _layout, _rank_map
+        self._flatten_rank_map: tuple[int, ...] = tuple(_rank_map.tolist())
         self.device_type = device_type
         self.mesh_dim_names = tuple(mesh_dim_names) if mesh_dim_names else None
-        self._root = _root
-        self._flattened: dict[str, DeviceMesh] = {}
-        if not dist.is_initialized():
-            dist.init_process_group()
-        world = dist.get_world_size()
-        if self.mesh.numel() > world:
-            raise RuntimeError(
-                f"Mesh should not be bigger than default world size {world}, but found {self.mesh.numel()} ranks!"
+        self._root_mesh = _root_mesh
+        if backend_override is None:
+            backend_override = (PLAIN,) * self.ndim
+        elif len(backend_override) != self.ndim:
+            raise ValueError(
+                "backend_override should have the same length as the number of mesh dimensions, but got "
+                f"{len(backend_override)} and {self.ndim}."
             )
-        places = (self.mesh == dist.get_rank()).nonzero().tolist()
-        self._coordinate = tuple(places[0]) if places else None
-        self._groups = self._make_groups(world) if _groups is None else _groups
+        self._flatten_mapping: dict[str, DeviceMesh] = {}
+        self._begin(_init_backend, backend_override, _groups)
+        self._rank = dist.get_rank() if _rank is None else _rank
+        self.mesh = self._own_part()
+        places = (self.mesh == self._rank).nonzero().tolist()
+        self._coordinate_on_dim = tuple(places[0]) if places else None
 
-    def _make_groups(self, world: int) -> list[Any]:
-        """Make a group of every line along every dimension; all processes take part in making each."""
-        groups = []
-        for dim in range(self.mesh.ndim):
-            lines = self.mesh.movedim(dim, -1).reshape(-1, self.mesh.shape[dim]).tolist()
-            mine = None
-            for line in lines:
-                if line == list(range(world)):
-                    group = dist.distributed_c10d._get_default_group()
-                else:
-                    group = dist.new_group(line)
-                if dist.get_rank() in line:
-                    mine = group
-            groups.append(mine)
-        return groups
+    def _begin(self, with_groups: bool, backend_override: tuple[OwnBackend, ...], groups: list[Any] | None) -> None:
+        """Take the groups that are given, or make them; all processes take part in making each."""
+        self._groups = groups
+        self._dim_group_names = [group.group_name for group in groups or () if group is not None]
+        if with_groups:
+            if not dist.is_initialized():
+                dist.init_process_group()
+            world = dist.get_world_size()
+            if self.size() > world:
+                raise RuntimeError(
+                    f"Mesh should not be bigger than default world size {world}, but found {self.size()} ranks!"
+                )
+            if groups is None:
+                names = self.mesh_dim_names or [f"dim_{dim}" for dim in range(self.ndim)]
+                self._take(make_groups(self._layout, self._flatten_rank_map, names, backend_override))
+        threaded = dist.is_initialized() and dist.get_backend() == "threaded"
+        self._thread_id = threading.get_ident() if threaded else None
+
+    def _take(self, groups: list[Any]) -> None:
+        self._groups = groups
+        self._dim_group_names = [group.group_name for group in groups if group is not None]
+
+    def _own_part(self) -> Any:
+        """Return the ranks of the mesh that this process is in."""
+        meshes = layouts.parts(self._layout, self._flatten_rank_map)
+        own = meshes if len(meshes) == 1 else [mesh for mesh in meshes if self._rank in mesh]
+        if not own:
+            raise RuntimeError(
+                "In order to get the mesh Tensor of a DeviceMesh it needs to either have all its original dimensions "
+                "(e.g., no slicing) or it needs to contain the local rank"
+            )
+        return torch.tensor(own[0], dtype=torch.int32, device="cpu").view(self.shape)
 
     def _get_root_mesh(self) -> DeviceMesh:
-        return self if self._root is None else self._root
+        return self if self._root_mesh is None else self._root_mesh
 
     def __enter__(self) -> DeviceMesh:
         _mesh_resources.mesh_stack.append(self)
@@ -97,36 +113,26 @@ class DeviceMesh:
 
     def __repr__(self) -> str:
         names = self.mesh_dim_names
-        shown = ", ".join(f"{names[i]}={size}" if names else str(size) for i, size in enumerate(self.shape))
-        if len(self.shape) == 1 and not names:
-            shown += ","
-        return f"DeviceMesh(({shown}), {self.device_type!r}, stride={self._strides()})"
+        sizes = ", ".join(f"{name}={size}" for name, size in zip(names or (), self.shape, strict=False))
+        strides = [tuple(stride for _, stride in levels) for levels in self._layout]
+        shown = tuple(stride[0] if len(stride) == 1 else stride for stride in strides)
+        more = f", Mesh: {self.mesh.tolist()}" if os.environ.get("TORCH_DISTRIBUTED_DEBUG") == "DETAIL" else ""
+        return f"DeviceMesh({f'({sizes})' if names else self.shape}, {self.device_type!r}, stride={shown}{more})"
 
-    def _strides(self) -> tuple[Any, ...]:
-        """Return how far a step along each dimension leads in the root's order; `()` along a dimension of one."""
-        places = {rank: index for index, rank in enumerate(self._get_root_mesh().mesh.flatten().tolist())}
-        found = []
-        for dim, size in enumerate(self.shape):
-            line = self.mesh.movedim(dim, -1).reshape(-1, size)[0].tolist()
-            found.append(places[line[1]] - places[line[0]] if size > 1 else ())
-        return tuple(found)
-
-    def _key(self) -> Any:
-        return (self.device_type, tuple(self.mesh.flatten().tolist()), self.shape, self.mesh_dim_names)
+    def _hash_key(self) -> Any:
+        return (self._flatten_rank_map, self._layout, self.device_type, self.mesh_dim_names, self._thread_id)
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self._hash_key())
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, DeviceMesh) and self._key() == other._key())
+        return self is other or (isinstance(other, DeviceMesh) and self._hash_key() == other._hash_key())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_groups", "_root", "_flattened")}
+        """Return everything but the groups, which are known by their names."""
+        return {**self.__dict__, "_groups": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._root, self._flattened = None, {}
-        self._groups = self._make_groups(dist.get_world_size()) if dist.is_initialized() else []
+    # Parts
 
     def __getitem__(self, mesh_dim_names: str | tuple[str, ...]) -> DeviceMesh:
         """Return the mesh of some dimensions, with the groups of this one."""
@@ -135,93 +141,144 @@ class DeviceMesh:
         names = (mesh_dim_names,) if isinstance(mesh_dim_names, str) else tuple(mesh_dim_names)
         if names == self.mesh_dim_names:
             return self
-        if len(names) == 1 and names[0] in self._get_root_mesh()._flattened:
-            return self._get_root_mesh()._flattened[names[0]]
-        if any(name not in self.mesh_dim_names for name in names):
-            known = [*self.mesh_dim_names, *self._flattened]
+        flat = self._flatten_mapping if self == self._get_root_mesh() else {}
+        if any(name not in self.mesh_dim_names and name not in flat for name in names):
+            known = [*self.mesh_dim_names, *flat]
             raise KeyError(f"Invalid mesh_dim_names {names} specified. Valid mesh_dim_names are {known}.")
-        dims = [self.mesh_dim_names.index(name) for name in names]
-        if dims != sorted(dims):
+        if any(name not in self.mesh_dim_names for name in names):
+            warnings.warn(
+                "Slicing a flattened dim from root mesh will be deprecated in PT 2.11. Users need to bookkeep the "
+                "flattened mesh directly. ",
+                stacklevel=2,
+            )
+        sources = [(self, self.mesh_dim_names.index(name)) if name in self.mesh_dim_names else (flat[name], 0)
+                   for name in names]  # fmt: skip
+        dims = tuple(mesh._layout[dim] for mesh, dim in sources)
+        if not layouts.in_order(dims):
             raise KeyError(f"Invalid mesh_dim_names {names} specified. Mesh dim indices should be in ascending order.")
-        return self._lines(dims, names)
+        if not layouts.disjoint(dims):
+            raise RuntimeError(f"Slicing overlapping dim_names {names} is not allowed.")
+        return self._part(dims, names, [mesh._group(dim) for mesh, dim in sources])
 
-    def _lines(self, dims: list[int], names: tuple[str, ...]) -> DeviceMesh:
-        """Return the part of the mesh in which this process's other coordinates are fixed."""
-        others = [dim for dim in range(self.ndim) if dim not in dims]
-        part = self.mesh
-        for dim in reversed(others):
-            part = part.select(dim, 0 if self._coordinate is None else self._coordinate[dim])
+    def _part(self, dims: tuple[Levels, ...], names: tuple[str, ...] | None, groups: list[Any]) -> DeviceMesh:
+        """Return a mesh of other dimensions of the same ranks."""
+        root = self._get_root_mesh()
         return DeviceMesh(
-            self.device_type,
-            part,
-            mesh_dim_names=names,
-            _groups=[self._groups[dim] for dim in dims],
-            _root=self._get_root_mesh(),
-        )
+            self.device_type, mesh_dim_names=names, _init_backend=False, _layout=dims, _rank_map=root._rank_map,
+            _root_mesh=root, _groups=groups,
+        )  # fmt: skip
 
     def _flatten(self, mesh_dim_name: str | None = None, backend_override: Any = None) -> DeviceMesh:
         """Return a mesh of one dimension of the same processes."""
-        if backend_override is not None:
-            raise NotImplementedError("DeviceMesh: backend_override is not offered")
         if not self.mesh_dim_names:
             raise RuntimeError("Cannot flatten a DeviceMesh without mesh_dim_names!")
         name = mesh_dim_name or "_".join(self.mesh_dim_names)
+        if self.ndim == 1 and name in self.mesh_dim_names:
+            return self
+        given: dict[int | str, Any] = {} if backend_override is None else {0: backend_override}
+        backends = tuple(_normalize_backend_override(given, 1))
         root = self._get_root_mesh()
-        if name in root._flattened:
-            return root._flattened[name]
-        if root.mesh_dim_names and name in root.mesh_dim_names and self.ndim > 1:
+        if name in (root.mesh_dim_names or ()):
             raise ValueError(
-                f"{name} already exists for submesh of the {root}. The mesh_dim_names of submesh and flattened mesh are "
-                f"{root.mesh_dim_names}. Please specify another valid mesh_dim_name."
+                f"{name} already exists for submesh of the {root}. ",
+                f"The mesh_dim_names of submesh and flattened mesh are {root.mesh_dim_names}. "
+                "Please specify another valid mesh_dim_name.",
             )
-        group = None
-        dims = [root.mesh_dim_names.index(n) for n in self.mesh_dim_names] if root.mesh_dim_names else []
-        others = [range(size) for dim, size in enumerate(root.shape) if dim not in dims]
-        keep = [dim for dim in range(root.ndim) if dim not in dims]
-        for fixed in itertools.product(*others):
-            part = root.mesh
-            for dim, index in reversed(list(zip(keep, fixed, strict=True))):
-                part = part.select(dim, index)
-            made = dist.new_group(part.flatten().tolist())
-            if dist.get_rank() in part.flatten().tolist():
-                group = made
-        flat = DeviceMesh(self.device_type, self.mesh.flatten(), mesh_dim_names=(name,), _groups=[group], _root=root)
-        root._flattened[name] = flat
-        return flat
+        dims = (layouts.joined(self._layout),)
+        known = root._flatten_mapping.get(name)
+        if known is None:
+            root._flatten_mapping[name] = known = DeviceMesh(
+                root.device_type, mesh_dim_names=(name,), backend_override=backends, _layout=dims,
+                _rank_map=root._rank_map, _root_mesh=root,
+            )  # fmt: skip
+        elif known._layout != dims:
+            raise ValueError(
+                f"Flatten mesh with mesh_dim_name {name} has been created before, Please specify another valid "
+                "mesh_dim_name."
+            )
+        return known
+
+    def _unflatten(
+        self, dim: int | str, mesh_sizes: tuple[int, ...], mesh_dim_names: tuple[str, ...], backend_override: Any = None
+    ) -> DeviceMesh:
+        """Return a mesh with several dimensions in place of one."""
+        own = self.mesh_dim_names or ()
+        if isinstance(dim, int) and dim >= self.ndim:
+            raise ValueError(f"dim {dim} specified in `_unflatten` is out of range {self.ndim}")
+        if isinstance(dim, str) and dim not in own:
+            raise ValueError(f"dim {dim} specified in `_unflatten` is not in {self.mesh_dim_names}")
+        if len(mesh_sizes) != len(mesh_dim_names):
+            raise RuntimeError("mesh_dim_names must have same length as mesh_sizes in _unflatten!")
+        place = own.index(dim) if isinstance(dim, str) else dim
+        backends = tuple(_normalize_backend_override(backend_override or {}, len(mesh_sizes), mesh_dim_names))
+        wanted, there = layouts.size(layouts.joined(layouts.of_shape(mesh_sizes))), self.size(place)
+        if wanted != there:
+            raise ValueError(
+                f"The product of mesh_sizes={mesh_sizes!r} is {wanted}, but the original dimension at dim={place} has size "
+                f"{there}. These must be equal for unflatten to work correctly."
+            )
+        dims = layouts.split(self._layout[place], mesh_sizes)
+        made = make_groups(dims, self._flatten_rank_map, mesh_dim_names, backends)
+        groups = [self._group(index) for index in range(self.ndim)]
+        return self._part(
+            (*self._layout[:place], *dims, *self._layout[place + 1 :]),
+            (*own[:place], *mesh_dim_names, *own[place + 1 :]),
+            [*groups[:place], *made, *groups[place + 1 :]],
+        )
 
     @staticmethod
     def _concatenate(device_mesh_list: list[DeviceMesh]) -> DeviceMesh:
         """Return the mesh of all dimensions of several parts of one mesh, in which this process's other coordinates are fixed."""
-        root = device_mesh_list[0]._get_root_mesh()
-        if any(mesh._get_root_mesh() != root for mesh in device_mesh_list):
+        first = device_mesh_list[0]
+        if any(mesh._flatten_rank_map != first._flatten_rank_map for mesh in device_mesh_list):
             raise RuntimeError("Cannot concatenate DeviceMeshes derived from different device meshs")
-        names = tuple(name for mesh in device_mesh_list for name in mesh.mesh_dim_names or ())
-        if names == root.mesh_dim_names:
-            return root
-        steps = root.mesh.stride()
-        places = {rank: index for index, rank in enumerate(root.mesh.flatten().tolist())}
-        own = places[dist.get_rank()]
-        moves = [[places[rank] - own for rank in mesh.mesh.flatten().tolist()] for mesh in device_mesh_list]
-        taken = [sum(move) for move in itertools.product(*moves)]
-        if len(set(taken)) != len(taken) or not all(steps):
+        dims = tuple(levels for mesh in device_mesh_list for levels in mesh._layout)
+        if not layouts.disjoint(dims):
             raise RuntimeError(f"Cannot concatenate overlapping meshes: {device_mesh_list}")
-        ranks = root.mesh.flatten()[torch.tensor([own + move for move in taken])]
-        shape = [size for mesh in device_mesh_list for size in mesh.shape]
-        groups = [group for mesh in device_mesh_list for group in mesh.get_all_groups()]
-        device = device_mesh_list[0].device_type
-        return DeviceMesh(device, ranks.view(shape), mesh_dim_names=names or None, _groups=groups, _root=root)
+        names = tuple(name for mesh in device_mesh_list for name in mesh.mesh_dim_names or ())
+        groups = [mesh._group(dim) for mesh in device_mesh_list for dim in range(mesh.ndim)]
+        return first._part(dims, names or None, groups)
 
-    def _dim(self, mesh_dim: int | str) -> int:
-        if isinstance(mesh_dim, int):
-            return mesh_dim
+    def _get_all_submeshes(self, mesh_dim_name: str) -> list[DeviceMesh]:
+        """Return the meshes of all lines along a dimension, this process's one with its group."""
+        dim, found = self._get_mesh_dim_by_name(mesh_dim_name), []
+        for line in layouts.parts([self._layout[dim]], self._flatten_rank_map):
+            groups = [self._group(dim)] if dist.get_rank() in line else [None]
+            names = (mesh_dim_name,)
+            found.append(DeviceMesh(self.device_type, line, mesh_dim_names=names, _init_backend=False, _groups=groups))
+        return found
+
+    def _get_root_mesh_dim(self) -> int | None:
+        """Return the dimension of the mesh that this one of one dimension was taken from."""
+        names = self.mesh_dim_names
+        if not names:
+            return None
+        if len(names) != 1:
+            raise AssertionError("The submesh can only be a 1D mesh.")
+        return self._get_root_mesh()._get_mesh_dim_by_name(names[0])
+
+    def _get_mesh_dim_by_name(self, mesh_dim_name: str) -> int:
         if not self.mesh_dim_names:
             raise KeyError("No `mesh_dim_names` found.")
-        if mesh_dim not in self.mesh_dim_names:
+        if mesh_dim_name not in self.mesh_dim_names:
             raise KeyError(
-                f"Mesh dimension '{mesh_dim}' does not exist.",
+                f"Mesh dimension '{mesh_dim_name}' does not exist.",
                 f"Available mesh dimensions are: mesh_dim_names={self.mesh_dim_names}",
             )
-        return self.mesh_dim_names.index(mesh_dim)
+        return self.mesh_dim_names.index(mesh_dim_name)
+
+    def _dim(self, mesh_dim: int | str) -> int:
+        return mesh_dim if isinstance(mesh_dim, int) else self._get_mesh_dim_by_name(mesh_dim)
+
+    # Groups
+
+    def _group(self, dim: int) -> Any:
+        """Return a dimension's group, None where this process is not part of the mesh."""
+        if self._groups is None:  # a mesh of a file or of another process: its groups are known by their names
+            if not self._dim_group_names:
+                raise RuntimeError("DeviceMesh process groups not initialized!")
+            self._groups = [dist.distributed_c10d._resolve_process_group(name) for name in self._dim_group_names]
+        return self._groups[dim]
 
     def get_group(self, mesh_dim: int | str | None = None) -> Any:
         """Return the group of this process's line along a dimension."""
@@ -232,7 +289,9 @@ class DeviceMesh:
                 "If you want to get the list of all the ProcessGroups in the DeviceMesh,"
                 "please use `get_all_groups()` instead.",
             )
-        return self._groups[0 if mesh_dim is None else self._dim(mesh_dim)]
+        if isinstance(mesh_dim, str) and mesh_dim in (flat := self._get_root_mesh()._flatten_mapping):
+            return flat[mesh_dim]._group(0)
+        return self._group(0 if mesh_dim is None else self._dim(mesh_dim))
 
     def get_all_groups(self) -> list[Any]:
         """Return the groups of all dimensions."""
@@ -245,35 +304,39 @@ class DeviceMesh:
         """Make a mesh of groups that exist: one, or one for every dimension of `mesh`."""
         if not isinstance(group, (list, tuple)):
             ranks = dist.get_process_group_ranks(group)
-            if mesh is not None and torch.as_tensor(mesh).tolist() != ranks:
+            if mesh is not None and (mesh.tolist() if isinstance(mesh, torch.Tensor) else mesh) != ranks:
                 raise ValueError(f"Invalid mesh {mesh!s} for ProcessGroup with ranks {ranks}")
-            return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names, _groups=[group])
+            return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names, _init_backend=False, _groups=[group])
         groups = list(group)
         if not groups:
             raise ValueError("Expects at least one ProcessGroup to be passed")
         if mesh is None:
             raise ValueError("Must pass mesh if passing multiple ProcessGroups")
+        if mesh_dim_names is None:
+            raise ValueError("Must pass mesh_dim_names if passing multiple ProcessGroups")
         array = torch.as_tensor(mesh)
         if array.ndim != len(groups):
             raise ValueError(
                 "Expects mesh with ndim equal to number of ProcessGroups but got "
                 f"mesh {array.tolist()} and {len(groups)} ProcessGroups"
             )
-        return DeviceMesh(device_type, array, mesh_dim_names=mesh_dim_names, _groups=groups)
+        return DeviceMesh(device_type, array, mesh_dim_names=mesh_dim_names, _init_backend=False, _groups=groups)
+
+    # Questions
 
     def size(self, mesh_dim: int | None = None) -> int:
         """Return the number of processes, or that along a dimension."""
-        return self.mesh.numel() if mesh_dim is None else int(self.mesh.shape[mesh_dim])
+        return layouts.size(layouts.joined(self._layout) if mesh_dim is None else self._layout[mesh_dim])
 
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return self.mesh.ndim
+        return len(self._layout)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of processes along every dimension."""
-        return tuple(self.mesh.shape)
+        return tuple(layouts.size(levels) for levels in self._layout)
 
     def get_rank(self) -> int:
         """Return this process's rank among all."""
@@ -283,13 +346,16 @@ class DeviceMesh:
         """Return this process's place along a dimension."""
         if self.ndim > 1 and mesh_dim is None:
             raise RuntimeError(_MANY_DIMS.format(self.ndim), _NEEDS_DIM)
-        if self._coordinate is None:
+        if self._coordinate_on_dim is None:
             raise RuntimeError("this process is not part of the mesh")
-        return self._coordinate[0 if mesh_dim is None else self._dim(mesh_dim)]
+        return self._coordinate_on_dim[0 if mesh_dim is None else self._dim(mesh_dim)]
 
     def get_coordinate(self) -> tuple[int, ...] | None:
         """Return this process's place in the mesh, None when it has none."""
-        return self._coordinate
+        return self._coordinate_on_dim
+
+    def _is_current_rank_part_of_mesh(self) -> bool:
+        return self._coordinate_on_dim is not None
 
 
 def init_device_mesh(
@@ -300,8 +366,6 @@ def init_device_mesh(
     backend_override: Any = None,
 ) -> DeviceMesh:
     """Arrange all ranks in a mesh of this shape."""
-    if backend_override is not None:
-        raise NotImplementedError("init_device_mesh: backend_override is not offered")
     if mesh_dim_names is not None:
         if len(set(mesh_dim_names)) != len(mesh_dim_names):
             raise RuntimeError(
@@ -312,13 +376,19 @@ def init_device_mesh(
                 "mesh_shape and mesh_dim_names should have same length! "
                 f"Found len(mesh_dim_names): {len(mesh_dim_names)} and len(mesh_shape):{len(mesh_shape)}."
             )
+    backends = None
+    if backend_override is not None:
+        backends = tuple(_normalize_backend_override(backend_override, len(mesh_shape), mesh_dim_names))
     if device_type and not device_type.isalpha():
         raise RuntimeError(
             f"Device type with index is not supported but got {device_type}. ",
             "If you maintained a 'torch.device' object, it's recommended to pass in 'device.type'.",
         )
-    ranks = torch.arange(math.prod(mesh_shape), dtype=torch.int32).view(mesh_shape)
-    return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names)
+    dims = layouts.of_shape(mesh_shape)
+    ranks = torch.arange(layouts.size(layouts.joined(dims)), dtype=torch.int32, device="cpu")
+    return DeviceMesh(
+        device_type, mesh_dim_names=mesh_dim_names, backend_override=backends, _layout=dims, _rank_map=ranks
+    )
 
 
 adopt(globals())
