@@ -56,7 +56,14 @@ SAMPLES = {
 
 Of these, what torch itself skips or fails is left out as everywhere. A whole run of such a file is one of the sample.
 """
-SHARDS = {"test_decomp.py": "1/30", "test_ops.py": "1/3", "test_schema_check.py": "1/2"}
+SHARDS = {
+    "functorch/test_ops.py": "1/2",
+    "functorch/test_vmap.py": "1/2",
+    "test_decomp.py": "1/30",
+    "test_ops.py": "1/3",
+    "test_ops_fwd_gradients.py": "1/2",
+    "test_schema_check.py": "1/2",
+}
 """Of these samples, the board has a part: what `baseline FILE --shard` recorded. The other parts are added the same way."""
 _NEWER = tuple(f"torch/testing/_internal/{name}.py" for name in ("common_quantization", "common_quantized"))
 """What is always 2.13.0's: those of the tests' release fail at import on it."""
