@@ -103,7 +103,7 @@ int embedding_backward(PyObject* given, PyObject* const* values, Py_ssize_t coun
 // Where bags begin: int64 that start at zero and never fall; false for anything else.
 struct Bags {
     const int64_t* begins;
-    size_t count, total;
+    size_t count, total, offsets;
 
     bool read(PyObject* given, size_t bags, size_t numbers) {
         PyArrayObject* array = plain_array(given);
@@ -114,6 +114,7 @@ struct Bags {
             return false;
         begins = static_cast<const int64_t*>(PyArray_DATA(array));
         const auto size = static_cast<size_t>(PyArray_SIZE(array));
+        offsets = size;
         if (size < bags || size == 0 || bags == 0 || begins[0] != 0) return false;
         for (size_t i = 1; i < size; i++)
             if (begins[i] < begins[i - 1]) return false;
@@ -122,6 +123,8 @@ struct Bags {
 
     size_t begin(size_t bag) const { return static_cast<size_t>(begins[bag]); }
     size_t end(size_t bag) const { return bag + 1 < count ? begin(bag + 1) : total; }
+    // Where what is added to a bag ends: numbers after an offset behind the last bag's count, but are not added to it.
+    size_t end_of_sum(size_t bag) const { return bag + 1 < offsets ? begin(bag + 1) : total; }
 };
 
 constexpr long SUM_OF_BAG = 0, MEAN_OF_BAG = 1;
@@ -215,15 +218,17 @@ int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
         for (size_t bag = from; bag < to; bag++) {
             char* row = PyArray_BYTES(out) + bag * bytes;
             const Sum sum = single ? FLOAT_SUM : DOUBLE_SUM;
+            // torch adds rows of float64 in another way, in which the last bag has all that is left.
+            const size_t end = single ? bags.end_of_sum(bag) : bags.end(bag);
             const void* factors = samples.factors(bags.begin(bag), single);
             if (samples.data != nullptr && factors == nullptr) {
                 memset(row, 0, bytes);
-                for (size_t i = bags.begin(bag); i < bags.end(bag); i++)
+                for (size_t i = bags.begin(bag); i < end; i++)
                     add_row(sum, row, PyArray_BYTES(weight) + static_cast<size_t>(numbers.items[i]) * bytes, bytes,
                             samples.of(i));
             } else {
                 index_loops().sum_rows[sum](row, PyArray_BYTES(weight), numbers.items + bags.begin(bag),
-                                            bags.end(bag) - bags.begin(bag), bytes, factors);
+                                            end - bags.begin(bag), bytes, factors);
             }
             if (mode != MEAN_OF_BAG) continue;
             if (single) {

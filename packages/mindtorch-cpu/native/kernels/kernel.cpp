@@ -15,6 +15,29 @@ bool copy_values(PyArrayObject* to, PyArrayObject* from) {
     return copy_array(to, from) == 1 || PyArray_CopyInto(to, from) == 0;
 }
 
+// Whether elements of an array may share memory: what a kernel leaves there depends on its order.
+bool may_share_elements(PyArrayObject* array) {
+    npy_intp steps[NPY_MAXDIMS], extents[NPY_MAXDIMS];
+    int count = 0;
+    for (int dim = 0; dim < PyArray_NDIM(array); dim++) {
+        if (PyArray_DIM(array, dim) < 2) continue;
+        const npy_intp stride = PyArray_STRIDE(array, dim), step = stride < 0 ? -stride : stride;
+        int place = count++;
+        for (; place > 0 && steps[place - 1] > step; place--) {
+            steps[place] = steps[place - 1];
+            extents[place] = extents[place - 1];
+        }
+        steps[place] = step;
+        extents[place] = PyArray_DIM(array, dim);
+    }
+    npy_intp reach = PyArray_ITEMSIZE(array);
+    for (int place = 0; place < count; place++) {
+        if (steps[place] < reach) return PyArray_SIZE(array) > 0;
+        reach = steps[place] * extents[place];
+    }
+    return false;
+}
+
 // Dense arrays in the place of those that are not.
 struct DenseValues {
     static constexpr Py_ssize_t MOST = 16;
@@ -53,6 +76,8 @@ int run_densely(const Kernel& kernel, PyObject* out, PyObject* const* values, Py
     PyObject* const* outs = several ? &PyTuple_GET_ITEM(out, 0) : &out;
     const Py_ssize_t out_count = several ? PyTuple_GET_SIZE(out) : 1;
     if (count > DenseValues::MOST || out_count > DenseValues::MOST) return 0;
+    for (Py_ssize_t at = 0; at < out_count; at++)
+        if (PyArray_CheckExact(outs[at]) && may_share_elements(reinterpret_cast<PyArrayObject*>(outs[at]))) return 0;
     DenseValues given, made;
     const int copied = given.take(values, count, true), replaced = copied < 0 ? -1 : made.take(outs, out_count, false);
     if (replaced < 0) return -1;

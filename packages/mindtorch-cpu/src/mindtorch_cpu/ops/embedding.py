@@ -108,7 +108,8 @@ def bag(
     indices = indices.reshape(-1)
     # Torch adds rows in one pass where they lie one after another; the other way has a check, and a text, of its own.
     rows_in_place = weight.strides[1] == weight.itemsize and weight.dtype != np.float64
-    _check_bags(weight, indices, offsets, include_last, mode != MAX and padding_idx < 0 and rows_in_place)
+    fused = mode != MAX and padding_idx < 0 and rows_in_place
+    _check_bags(weight, indices, offsets, include_last, fused)
     bags = bag_of(offsets, len(indices), len(out))
     if positions.size:
         positions[...] = bags
@@ -118,13 +119,14 @@ def bag(
     if samples is not None:
         rows = rows * samples[kept][:, None]
     counts = np.bincount(bags, minlength=len(out))[: len(out)] if len(out) else np.zeros(0, np.int64)
-    fast = mode == SUM and padding_idx < 0
-    sizes[...] = 0 if fast else counts
+    sizes[...] = 0 if mode == SUM else counts
     out.fill(0)
     if mode == MAX:
         _largest(out, winners, rows, bags, numbers)
         return
-    winners[...] = 0 if fast else counts
+    winners[...] = 0 if mode == SUM else counts
+    if fused and include_last:  # what comes after the last offset counts, but is not added
+        rows, bags = rows[: offsets[-1]], bags[: offsets[-1]]
     sum_rows(out, rows, bags)
     if mode == MEAN:
         np.divide(out, np.maximum(counts, 1)[:, None].astype(out.dtype), out)
@@ -161,7 +163,7 @@ def bag_dense_backward(
             combine_at(np.add, out[:, column], winners[filled, column], grad[filled, column])
         return
     numbers = indices.reshape(-1)
-    kept = np.arange(len(numbers)) if padding_idx < 0 else np.flatnonzero(numbers != padding_idx)
+    kept = np.flatnonzero((bags < len(grad)) & ((padding_idx < 0) | (numbers != padding_idx)))
     numbers, bags = numbers[kept], bags[kept]
     rows = grad[bags]
     if samples is not None:
@@ -179,10 +181,9 @@ def bag_weights_backward(
 ) -> None:
     """Gradient of the weight of each index: its row times its bag's gradient."""
     if len(bags) != len(indices):
-        bags = bag_of(offsets, len(indices), grad.shape[0])
-    np.einsum("ij,ij->i", grad[bags], weight[indices], out=out)
-    if padding_idx >= 0:
-        out[indices == padding_idx] = 0
+        bags = bag_of(offsets, len(indices), len(offsets))
+    np.einsum("ij,ij->i", grad[np.minimum(bags, len(grad) - 1)], weight[indices], out=out)
+    out[(bags >= len(grad)) | ((padding_idx >= 0) & (indices == padding_idx))] = 0
 
 
 @kernel("one_hot")

@@ -113,6 +113,8 @@ def embedding_bag_sparse_backward(
     padding_idx: int = -1,
 ) -> Any:
     """Gradient of the table as the rows of it that were taken, one for each index."""
+    if offsets.shape[0] > grad.shape[0]:  # indices after the last offset are in no bag
+        grad = aten.constant_pad_nd(grad, [0, 0, 0, 1])
     rows = aten.index_select(grad, 0, offset2bag)
     if mode == MEAN:
         sizes = aten.index_select(bag_size, 0, offset2bag)
