@@ -12,6 +12,7 @@ from mindtorch_autograd.backward import backward
 from mindtorch_autograd.hooks import RemovableHandle, add_hook
 from mindtorch_autograd.node import hooks_of, meta_of
 from mindtorch_autograd.views import grad_fn, set_requires_grad
+from mindtorch_dispatch.arguments.messages import type_name
 from mindtorch_dispatch.frames import frames_to_caller
 from mindtorch_dispatch.interface.batching import hooks as batching
 from mindtorch_dispatch.meta.checks import c_type
@@ -88,6 +89,10 @@ class AutogradMixin(TensorBase):
         >>> torch.ones(2).requires_grad_()
         tensor([1., 1.], requires_grad=True)
         """
+        if type(requires_grad) is not bool:
+            raise TypeError(
+                f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}"
+            )
         if requires_grad and self._sig.inference and not state.mode.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if state.transforms:

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
+from mindtorch_dispatch.arguments.messages import type_name
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.call import operator as operator_of
@@ -240,6 +243,11 @@ class Tensor(
         """
         if isinstance(split_size, (list, tuple)):
             return aten.split_with_sizes(self, list(split_size), dim)
+        if split_size is None or isinstance(split_size, (float, str, np.generic)):
+            raise TypeError(
+                "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not "
+                f"{type_name(split_size)}"
+            )
         return aten.split(self, int(split_size), dim)
 
     as_subclass = subclassing.as_subclass

@@ -128,3 +128,14 @@ OTHERS = [
 @pytest.mark.parametrize("expression", [*PLACES, *STEPS, *IN_PLACE, *SPARSE, *LAYERS, *OTHERS])
 def test_like_torch(expression: str) -> None:
     agrees(expression)
+
+
+SWITCHES_AND_LENGTHS = [
+    *(f"t.ones(2).requires_grad_({value})" for value in ("1", "1.0", "'a'", "None", "t.tensor(True)", "True")),
+    *(f"t.ones(4).split({length})" for length in ("1.5", "2.0", "None", "'a'", "t.tensor(2)", "2", "[1, 3]")),
+]
+
+
+@pytest.mark.parametrize("expression", SWITCHES_AND_LENGTHS)
+def test_switches_and_lengths(expression: str) -> None:
+    agrees(expression)
