@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import preserved_strides
 
@@ -12,6 +13,12 @@ from ..typing import Scalar
 from .checks import check, expect, shape_text, wrap_dim
 from .memory_format import suggested
 from .rule import MetaRule, Outputs, meta_rule
+
+
+_NOT_PADDED = frozenset(
+    "bool uint16 uint32 uint64 complex32 float8_e5m2 float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz float8_e8m0fnu".split()
+)
+"""Dtypes that constant padding alone takes."""
 
 
 def padded_shape(self: Spec, pad: Any) -> tuple[int, ...]:
@@ -87,10 +94,22 @@ def _sized(mode: str, dims: int) -> MetaRule:
             any(extent >= 1 for extent in shape[-dims:]),
             lambda: f"input (W: {self.shape[-1]}) is too small. Calculated output W: {shape[-1]}",
         )
+        _check_dtype(self, name)
         return Outputs(suggested(self, shape))
 
     rule.__name__ = name
     return MetaRule(rule, out=True)
+
+
+def _check_dtype(self: Spec, name: str) -> None:
+    if self.device.type == "cpu":
+        check(
+            self.dtype.name not in _NOT_PADDED,
+            lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
+            NotImplementedError,
+        )
+    elif self.device.type == "meta" and name.startswith("replication"):
+        check(self.dtype is not bool_dtype, lambda: f"\"{name}\" not implemented for 'torch.bool'")
 
 
 reflection = {dims: _sized("reflection", dims) for dims in (1, 2, 3)}

@@ -139,3 +139,17 @@ SWITCHES_AND_LENGTHS = [
 @pytest.mark.parametrize("expression", SWITCHES_AND_LENGTHS)
 def test_switches_and_lengths(expression: str) -> None:
     agrees(expression)
+
+
+PADDED = [
+    f"t.nn.functional.pad(t.ones({shape}, device='{device}').to(t.{dtype}), {pad}, '{mode}').shape"
+    for mode in ("reflect", "replicate")
+    for shape, pad in (((1, 3), (1, 1)), ((1, 3, 3), (1, 1, 1, 1)), ((1, 3, 3, 3), (1, 1, 1, 1, 1, 1)))
+    for dtype in ("bool", "uint16", "uint8", "complex32", "float8_e5m2", "float16")
+    for device in ("cpu", "meta")
+]
+
+
+@pytest.mark.parametrize("expression", PADDED)
+def test_dtypes_that_are_not_padded(expression: str) -> None:
+    agrees(expression)
