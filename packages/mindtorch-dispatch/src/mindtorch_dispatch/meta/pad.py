@@ -14,7 +14,6 @@ from .checks import check, expect, shape_text, wrap_dim
 from .memory_format import suggested
 from .rule import MetaRule, Outputs, meta_rule
 
-
 _NOT_PADDED = frozenset(
     "bool uint16 uint32 uint64 complex32 float8_e5m2 float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz float8_e8m0fnu".split()
 )
