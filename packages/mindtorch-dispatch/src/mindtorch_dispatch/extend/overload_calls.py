@@ -48,3 +48,31 @@ def call_packet(packet: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     """Call the overload of a library's operator that takes the arguments."""
     record = recording()
     return wired.call_matching(packet.packet, packet, args, kwargs) if record is None else record(packet, args, kwargs)
+
+
+class FormOrOverload:
+    """What the packet of an operator calls whose schema takes None in a list of tensors, which torch's function does not:
+    the function, or the overload that takes what the function does not."""
+
+    __slots__ = ("__name__", "form", "packet")
+
+    def __init__(self, packet: Any, form: Callable[..., Any]) -> None:
+        self.packet = packet
+        self.form = form
+        self.__name__ = packet.packet.name
+
+    def __call__(self, /, *args: object, **kwargs: object) -> Any:
+        try:
+            return self.form(*args, **kwargs)
+        except TypeError:
+            return call_packet(self.packet, args, kwargs)
+
+
+FormOrOverload.__doc__ = property(lambda self: self.form.__doc__)  # type: ignore[assignment]  # read when asked for
+
+
+def with_optional_elements(packet: Any, form: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what a built-in operator's packet calls, the function itself where no list of its may hold None."""
+    if any("Tensor?[]" in (row.base or row).signature for row in packet.packet.rows):
+        return FormOrOverload(packet, form)
+    return form

@@ -27,7 +27,7 @@ from ..table.out_forms import out_rows, out_schema
 from ..table.tags import Tag, built_in_tags
 from .entries import full_name
 from .key_names import IMPLICIT, key_of, parse_key
-from .overload_calls import call_of, call_packet
+from .overload_calls import call_of, call_packet, with_optional_elements
 from .registry import registry
 
 _BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse, DispatchKey.Quantized, DispatchKey.NestedTensor])
@@ -236,7 +236,7 @@ class OpOverloadPacket:
     def __init__(self, packet: Packet) -> None:
         self.packet = packet
         form: Any = wired.call_form(packet, False)
-        self.function: Callable[..., Any] = self._match if "::" in packet.name else form
+        self.function: Callable[..., Any] = self._match if "::" in packet.name else with_optional_elements(self, form)
         if "::" not in packet.name:
             self.__signature__ = form.__signature__
         self.__name__ = packet.name.rpartition("::")[2]

@@ -153,3 +153,17 @@ PADDED = [
 @pytest.mark.parametrize("expression", PADDED)
 def test_dtypes_that_are_not_padded(expression: str) -> None:
     agrees(expression)
+
+
+AS_SCHEMAS_SAY = [
+    "t.ops.aten.index(n, [None, i.clamp(0, 1)])",
+    "t.ops.aten.index(self=n, indices=[None, i.clamp(0, 1)])",
+    "t.ops.aten.index_put(n, [None, t.tensor([0])], n[:, :1] * 0)",
+    "t.ops.aten._unsafe_index(n, [None, t.tensor([0])])",
+    "t.index_put(n, [None, t.tensor([0])], n[:, :1] * 0)",
+]
+
+
+@pytest.mark.parametrize("expression", AS_SCHEMAS_SAY)
+def test_packets_take_what_schemas_say(expression: str) -> None:
+    agrees(expression)
