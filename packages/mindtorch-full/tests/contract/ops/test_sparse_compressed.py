@@ -249,8 +249,9 @@ def test_a_tensor_of_so_many_entries_has_the_parts_of_torchs(kind: str) -> None:
         (4, 0, (4, 6), (2,)),
         (4, 0, (4, 6), (0, 2)),
         (-1, 0, (4, 6), blocks),
-        (4, -1, (4, 6), blocks),
         (4, 0, (4, 6), blocks, "int16"),
+        # of blocks, torch reads memory behind the sizes
+        *(() if blocks else ((4, -1, (4, 6), blocks),)),
     ):
         _compare(lambda lib, given=given: shapes(lib, *given))
 
