@@ -124,3 +124,14 @@ def test_an_array_goes_when_all_is_done() -> None:
     given.clear()
     gc.collect()
     assert array() is None
+
+
+def test_meeting_without_a_rank_that_ended_names_it() -> None:
+    def tell(numbers: Array, own: Array) -> Request:
+        numbers[2:] = own  # as MPI ends it: nothing of rank 0 came
+        return Done()
+
+    direct = Direct(1, [os.getpid()] * 2, tell, Done)
+    with pytest.raises(engine.PeerEndedError) as caught:
+        direct.all_reduce(np.ones(5, np.float32), engine.SUM).finish()
+    assert caught.value.ranks == [0]

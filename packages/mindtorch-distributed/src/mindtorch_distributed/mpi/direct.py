@@ -117,6 +117,9 @@ class Direct:
 
     def _reduce_part(self, target: Array, array: Array, start: int, places: Array, reduction: str) -> Iterator[int]:
         """Reduce the part of the arrays of all that begins at `start` into `target`, block by block; yield their ends."""
+        silent = np.flatnonzero(places[:, 0] == 0).tolist()
+        if silent:  # where a process ends, MPI ends a meeting without what it had to tell
+            raise PeerEndedError(silent)
         lengths = places[:, 1].tolist()
         if len(set(lengths)) > 1:
             raise ValueError(f"the arrays of the ranks have different numbers of bytes: {lengths}")
@@ -148,7 +151,7 @@ class Direct:
         """Reduce the arrays of all, and give each rank its part. The array divides into equal parts."""
 
         def requests() -> Iterator[Request]:
-            places = np.empty((self._size, 2), np.int64)
+            places = np.zeros((self._size, 2), np.int64)
             yield self._meet(places, array)
             for _ in self._reduce_part(output, array, self._rank * output.size, places, reduction):
                 pass
@@ -163,7 +166,7 @@ class Direct:
         own = array[start : start + count]
 
         def requests() -> Iterator[Request]:
-            places = np.empty((self._size, 2), np.int64)
+            places = np.zeros((self._size, 2), np.int64)
             yield self._meet(places, array)
             done = 0
             for end in self._reduce_part(own, array, start, places, reduction):
