@@ -97,7 +97,7 @@ def test_a_pipeline_says_so_at_the_flush():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS and /proc")
 def test_lists_loading_and_native_buffers():
     program = """
-        import gc, io, resource
+        import io, resource
         import mindtorch as mt
         mt.set_num_threads(1)
         numbers, nested = [1.0] * (1 << 24), [[1.0, 2.0]] * (1 << 23)
@@ -111,7 +111,6 @@ def test_lists_loading_and_native_buffers():
             "load": lambda: mt.load(io.BytesIO(file.getvalue())), "rows": lambda: mt.stack([given] * 16),
         }
         for name, call in calls.items():
-            gc.collect()  # what a save leaves in a cycle would be enough for a load
             used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (used + (40 << 20), before[1]))
             try:

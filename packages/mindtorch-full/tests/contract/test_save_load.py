@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import collections
+import gc
 import io
 import pickle
+import weakref
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -343,3 +345,16 @@ def test_settings_have_the_errors_of_torch() -> None:
         lambda m: m.serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(b"xx")),
     ):
         assert_same(lambda call=call: call(mt), lambda call=call: call(torch))
+
+
+def test_what_was_saved_is_free_without_collecting_cycles() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        x = mt.zeros(3)
+        held = weakref.ref(x.untyped_storage())
+        mt.save(x, io.BytesIO())
+        del x
+        assert held() is None
+    finally:
+        gc.enable()

@@ -10,6 +10,7 @@ import struct
 import sys
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, BinaryIO
 
 from mindtorch.serialization import _files, _names
@@ -53,15 +54,28 @@ class _StorageTable:
         return "storage", kind, key, location_tag(storage), count
 
 
-def _pickler(module: Any, stream: BinaryIO, protocol: int, persistent_id: Callable[[Any], Any]) -> Any:
-    # The caller's own pickle module decides how names are written; the standard one writes those of torch.
-    base: Any = _names.TorchPickler if module.Pickler is pickle.Pickler else module.Pickler
+@lru_cache(maxsize=8)
+def _pickler_class(base: Any) -> Any:
+    """Return the class of picklers that ask an attribute of theirs what is stored apart.
+
+    A class is in a cycle: one for each call would keep what the call wrote until cycles are collected.
+    """
 
     class Pickler(base):
-        def persistent_id(self, obj: Any) -> Any:
-            return persistent_id(obj)
+        _describe: Callable[[Any], Any]
 
-    return Pickler(stream, protocol=protocol)
+        def persistent_id(self, obj: Any) -> Any:
+            return self._describe(obj)
+
+    return Pickler
+
+
+def _pickler(module: Any, stream: BinaryIO, protocol: int, persistent_id: Callable[[Any], Any]) -> Any:
+    # The caller's own pickle module decides how names are written; the standard one writes those of torch.
+    base = _names.TorchPickler if module.Pickler is pickle.Pickler else module.Pickler
+    pickler = _pickler_class(base)(stream, protocol=protocol)
+    pickler._describe = persistent_id
+    return pickler
 
 
 def _host_bytes(storage: UntypedStorage) -> Any:
