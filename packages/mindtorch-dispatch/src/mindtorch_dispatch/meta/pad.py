@@ -13,9 +13,12 @@ from ..typing import Scalar
 from .checks import check, expect, shape_text, wrap_dim
 from .memory_format import suggested
 from .rule import MetaRule, Outputs, meta_rule
+from .support import BOOL_NAMES, WIDE_UNSIGNED, refuse
 
-_NOT_PADDED = frozenset(
-    "bool uint16 uint32 uint64 complex32 float8_e5m2 float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz float8_e8m0fnu".split()
+_NOT_PADDED = (
+    BOOL_NAMES
+    | WIDE_UNSIGNED
+    | {"complex32", "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e8m0fnu"}
 )
 """Dtypes that constant padding alone takes."""
 
@@ -102,11 +105,7 @@ def _sized(mode: str, dims: int) -> MetaRule:
 
 def _check_dtype(self: Spec, name: str) -> None:
     if self.device.type == "cpu":
-        check(
-            self.dtype.name not in _NOT_PADDED,
-            lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
-            NotImplementedError,
-        )
+        refuse(self.dtype, name, _NOT_PADDED)
     elif self.device.type == "meta" and name.startswith("replication"):
         check(self.dtype is not bool_dtype, lambda: f"\"{name}\" not implemented for 'torch.bool'")
 

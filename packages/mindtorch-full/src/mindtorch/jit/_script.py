@@ -51,8 +51,16 @@ def script(obj: Any) -> Any:
     return ScriptedFunction._of_python(obj)
 
 
+def _refuse(self: Any, *given: Any, **options: Any) -> NoReturn:
+    """Raise NotImplementedError: nothing is compiled, so there is no code to show or save."""
+    raise NotImplementedError(_NO_CODE)
+
+
 class ScriptedFunction(ScriptFunction):
     """A function that runs in Python."""
+
+    code = graph = inlined_graph = property(_refuse)
+    save = save_to_buffer = _refuse
 
     @classmethod
     def _of_python(cls, function: Callable[..., Any]) -> ScriptedFunction:
@@ -68,21 +76,6 @@ class ScriptedFunction(ScriptFunction):
             _torchdynamo_inline=function,
         )
         return made
-
-    @property
-    def code(self) -> NoReturn:
-        """Raises NotImplementedError: nothing is compiled."""
-        raise NotImplementedError(_NO_CODE)
-
-    graph = inlined_graph = code
-
-    def save(self, filename: Any, _extra_files: Any = None) -> NoReturn:
-        """Raise NotImplementedError: there is no code to save."""
-        raise NotImplementedError(_NO_CODE)
-
-    def save_to_buffer(self, _extra_files: Any = None) -> NoReturn:
-        """Raise NotImplementedError: there is no code to save."""
-        raise NotImplementedError(_NO_CODE)
 
 
 def _counterpart(module: Any, made: dict[int, Any]) -> Any:
@@ -140,11 +133,14 @@ class ScriptedModule(RecursiveScriptModule):
     """A module that runs in Python: it stands for a module of the program's own class."""
 
     _stands_for: Any
+    code = graph = inlined_graph = property(_refuse)
+    save = save_to_buffer = _refuse
 
     def _stand_for(self, counterpart: Any) -> None:
         Module.__init__(self)
         own = self.__dict__
         own["_stands_for"] = counterpart
+        own["_compiled"] = _methods(type(counterpart))
         for table in ("_parameters", "_buffers", "_non_persistent_buffers_set"):
             own[table] = counterpart.__dict__[table]
         own["original_name"] = type(counterpart).__name__
@@ -165,7 +161,7 @@ class ScriptedModule(RecursiveScriptModule):
                 value = getattr(counterpart, name)
                 if _is_typed(value):
                     return value
-            elif name in _methods(type(counterpart)) or _is_constant(type(counterpart), name):
+            elif name in self.__dict__["_compiled"] or _is_constant(type(counterpart), name):
                 return getattr(counterpart, name)
         raise AttributeError(f"'RecursiveScriptModule' object has no attribute '{name}'")
 
@@ -201,21 +197,6 @@ class ScriptedModule(RecursiveScriptModule):
         if not hasattr(type(counterpart), "__len__"):
             raise NotImplementedError(f"{self.original_name} has no {what}")
         return counterpart
-
-    @property
-    def code(self) -> NoReturn:
-        """Raises NotImplementedError: nothing is compiled."""
-        raise NotImplementedError(_NO_CODE)
-
-    graph = inlined_graph = code
-
-    def save(self, f: Any, _extra_files: Any = None) -> NoReturn:
-        """Raise NotImplementedError: there is no code to save."""
-        raise NotImplementedError(_NO_CODE)
-
-    def save_to_buffer(self, _extra_files: Any = None) -> NoReturn:
-        """Raise NotImplementedError: there is no code to save."""
-        raise NotImplementedError(_NO_CODE)
 
 
 def _is_constant(kind: type, name: str) -> bool:
