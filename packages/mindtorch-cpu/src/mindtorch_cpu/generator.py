@@ -30,7 +30,14 @@ _ABSENT_ACCELERATORS = {
     "of -Wl,--no-as-needed in your link arguments; many dynamic linkers will delete dynamic library dependencies if "
     "you don't depend on any of their symbols.  You can check if this has occurred by using ldd on your binary to see "
     "if there is a dependency on *_cuda.so library.",
+    "hip": "Backend doesn`t support getNewGenerator()",
+    "hpu": "Backend doesn`t support getNewGenerator()",
     "mps": "Cannot execute getNewGenerator() without MPS backend.",
+    "mtia": "Cannot execute getNewGenerator() without MTIA backend.",
+    "privateuseone": "Please register PrivateUse1HooksInterface by `RegisterPrivateUse1HooksInterface` first.",
+    "xla": "Cannot get XLA generator without torch_xla library. This error has occurred because you are trying to use some "
+    "XLA functionality, but the XLA library has not been loaded by the dynamic linker. You must load xla libraries by "
+    "`import torch_xla`",
     "xpu": "Cannot get XPU generator without ATen_xpu library.",
 }
 

@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.absent_devices import start_error
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import layout as Layout
+from mindtorch_storage.layout import strided
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
 from .table import OpRow
 
-__all__ = ["LinAlgError", "bounds_error", "missing_kernel", "missing_registration", "not_differentiable"]
+__all__ = [
+    "LinAlgError",
+    "bounds_error",
+    "missing_backend",
+    "missing_kernel",
+    "missing_registration",
+    "not_differentiable",
+]
 
 
 class LinAlgError(RuntimeError):
@@ -94,10 +104,48 @@ def missing_registration(row: OpRow, tensors: Sequence[TensorBase], device: Devi
     if not tensors:
         return missing_tensors(name, registered)
     shown = f"[{', '.join(registered)}]"
-    backend = {"cpu": "CPU", "npu": "NPU"}.get(device.type, "PrivateUse1")
+    return _missing_backend(name, {"cpu": "CPU", "npu": "NPU"}.get(device.type, "PrivateUse1"), shown)
+
+
+def missing_backend(row: OpRow, values: Sequence[Any], device_type: str) -> Exception:
+    """Return torch's error for a call on a device that nothing in this program serves.
+
+    Torch starts some devices where a call names them; others are missed by the copy to them, or by the factory that
+    gives the result its memory.
+    """
+    error = start_error(device_type)
+    if error is not None:
+        return error
+    name = row.aten_name.partition("::")[2].partition(".")[0]
+    sparse = any(type(value) is Layout and value is not strided for value in values)
+    if name in _WRITERS and device_type != "lazy":
+        return RuntimeError(f"PyTorch is not linked with support for {device_type} devices")
+    if sparse and device_type in (*_CAFFE2, "fpga", "maia", "vulkan"):
+        return NotImplementedError(f"Unsupported device type for sparse layout: {device_type}")
+    if device_type in _CAFFE2:
+        return RuntimeError(
+            '0 INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/c10/core/TensorOptions.h":663, please report a bug to '
+            f"PyTorch. This is a grandfathered Caffe2 device type {device_type}, it shouldn't ever convert to a "
+            "DispatchKey.  File a bug describing what you were doing if you think this is in error."
+        )
+    kind = "Sparse" if sparse else "Quantized" if name == "_empty_affine_quantized" and device_type != "vulkan" else ""
+    backend = kind + _BACKENDS.get(device_type, device_type.upper())
+    factory = name if name in _FACTORIES else "empty_strided" if name.endswith("_like") else "empty.memory_format"
+    return _missing_backend(f"aten::{factory}", backend, "[CPU, Meta, NPU]")
+
+
+# Device types of Caffe2, which have no dispatch key; those whose key is not the name in capitals; the operators that
+# write into memory which another one allocates; the factories with a kernel of their own.
+_CAFFE2 = ("opengl", "opencl", "ideep", "mkldnn")
+_BACKENDS = {"lazy": "Lazy", "vulkan": "Vulkan"}
+_WRITERS = ("_to_copy", "copy_", "range", "to")
+_FACTORIES = ("empty_strided", "tril_indices", "triu_indices", "_empty_affine_quantized")
+
+
+def _missing_backend(name: str, backend: str, registered: str) -> NotImplementedError:
     return NotImplementedError(
         f"Could not run '{name}' with arguments from the '{backend}' backend. This could be because the operator "
         "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
         "build). If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for "
-        f"possible resolutions. '{name}' is only available for these backends: {shown}.\n"
+        f"possible resolutions. '{name}' is only available for these backends: {registered}.\n"
     )

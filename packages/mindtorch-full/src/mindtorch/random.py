@@ -17,6 +17,7 @@ from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
 
 from ._naming import adopt
+from ._utils import _get_device_module
 
 __all__ = [
     "fork_rng",
@@ -182,11 +183,7 @@ def fork_rng(
         yield
         return
     device_type = device_type or _accelerator_type()
-    module = getattr(torch, device_type, None)
-    if module is None:
-        raise RuntimeError(
-            f"torch has no module of `{device_type}`, you should register a module by `torch._register_device_module`."
-        )
+    module = _get_device_module(device_type)
     chosen = _all_devices(module, device_type, _caller, _devices_kw) if devices is None else list(devices)
     state = get_rng_state()
     device_states = [module.get_rng_state(device) for device in chosen]

@@ -13,6 +13,7 @@ from mindtorch_storage.sparse import COMPRESSED_LAYOUTS, CompressedSpec, SparseS
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..defaults import get_default_device
+from ..errors import missing_backend
 from ..execute.arrays import resolve, shows_device
 from ..interface.batching import BATCHED_MASK
 from ..interface.batching import hooks as batching
@@ -94,7 +95,7 @@ def key_set(call: Call) -> DispatchKeySet:
     """Return the keys this call passes, guards applied; a sparse layout among its options is one."""
     mode, tensors, device_type = call.mode, call.tensors, call.device.type
     if device_type not in BACKEND_KEYS:
-        raise _no_backend(device_type)
+        raise missing_backend(call.row, call.bound.values, device_type)
     mask = 1 << BACKEND_KEYS[device_type]
     kinds = set()
     for tensor in tensors:
@@ -112,13 +113,6 @@ def key_set(call: Call) -> DispatchKeySet:
         mask |= 1 << DispatchKey.Autocast
     mask = (mask | mode.include & ~BATCHED_MASK) & ~mode.exclude
     return DispatchKeySet(_with_registrations(call, mask) if "entry" in call.row.__dict__ else mask)
-
-
-def _no_backend(device_type: str) -> Exception:
-    """The error of torch for a device that this program has nothing for."""
-    if device_type in ("cuda", "xpu"):
-        return AssertionError(f"Torch not compiled with {device_type.upper()} enabled")
-    return RuntimeError(f"PyTorch is not linked with support for {device_type} devices")
 
 
 def _with_registrations(call: Call, mask: int) -> int:

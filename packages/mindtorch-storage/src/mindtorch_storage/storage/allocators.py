@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from mindtorch_storage.absent_devices import start_error
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.storage import memory
 
@@ -37,6 +38,7 @@ def allocate(nbytes: int, device: Device) -> memory.Allocation:
     allocator = Registered.allocators.get(device.type)
     if allocator is not None:
         return allocator(nbytes, device)
-    if device.type in ("cuda", "xpu"):
-        raise AssertionError(f"Torch not compiled with {device.type.upper()} enabled")
-    raise RuntimeError(f"torch.UntypedStorage(): Storage device not recognized: {device.type}")
+    text = f"torch.UntypedStorage(): Storage device not recognized: {device.type}"
+    if device.type == "maia":
+        text = "PyTorch is not linked with support for maia devices"
+    raise start_error(device.type) or RuntimeError(text)
