@@ -14,11 +14,14 @@ torch = pytest.importorskip("torch", reason="oracle")
 from mindtorch_testing import record  # noqa: E402 - these need torch
 from mindtorch_testing.fuzz import arguments, sides, tensors  # noqa: E402
 from mindtorch_testing.fuzz.__main__ import made_again, told  # noqa: E402
+from mindtorch_testing.fuzz.arguments import Call  # noqa: E402
 from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair, Report, Tally  # noqa: E402
 from mindtorch_testing.fuzz.catalog import catalog  # noqa: E402
+from mindtorch_testing.fuzz.ends import as_end  # noqa: E402
 from mindtorch_testing.fuzz.judge import SEVERE, Finding, compare  # noqa: E402
 from mindtorch_testing.fuzz.places import VALUES, Places, cause_of, replaced  # noqa: E402
 from mindtorch_testing.fuzz.progress import Progress, as_report, as_table  # noqa: E402
+from mindtorch_testing.fuzz.report import ends  # noqa: E402
 from mindtorch_testing.fuzz.rows import Row, Rows  # noqa: E402
 from mindtorch_testing.fuzz.sequences import Sequence  # noqa: E402
 from mindtorch_testing.fuzz.shrink import shrunk, size  # noqa: E402
@@ -243,18 +246,80 @@ def test_a_process_that_ends_is_told_and_the_next_call_is_made(pair):
     assert pair.culprits([right, ("", "torch.zeros(2)", False), breaking, right]) == [breaking, right]
 
 
+RIGHT = ("a0 = torch.ones(2, 3).t()", "a0.add_(1)", False)
+ABORT = "__import__('os').abort()"
+
+
+def test_an_end_tells_the_calls_of_its_process_and_where_it_was(pair):
+    first, second = ("a0 = torch.ones(2)", ABORT, False), ("a0 = torch.ones(2, 3).t()", ABORT, True)
+    ends = [outcome.end for outcome in pair.ours.run([RIGHT, first, RIGHT, RIGHT, second, RIGHT])]
+    assert [end is not None for end in ends] == [False, True, False, False, True, False]
+    assert (ends[1].calls, ends[4].calls) == ((RIGHT, first), (RIGHT, RIGHT, second))
+    assert (ends[1].stage, ends[4].stage) == ("call of call 1", "call of call 2")
+    assert ends[4].operands == "a0: cpu torch.float32 (3, 2) (1, 3) at 0"
+    assert "Fatal Python error: Aborted" in ends[4].log
+    assert " in outcome" in ends[4].log
+    during = "type('Tensor', (torch.Tensor,), {'grad_fn': property(lambda self: " + ABORT + ")})(torch.ones(1))"
+    (early, late) = pair.ours.run([(f"a0 = {ABORT}", "a0", False), ("", f"{during}.requires_grad_()", True)])
+    assert (early.end.stage, late.end.stage) == ("setup of call 0", "backward of call 0")
+
+
+def test_an_end_is_tried_again_alone_and_from_the_start_of_its_process(pair, tmp_path):
+    ending = ("", ABORT, False)
+    once = ("", f"torch.ones(2) if __import__('os').path.exists('{tmp_path}/made') else "
+                f"(open('{tmp_path}/made', 'w').close(), {ABORT})", False)  # fmt: skip
+    breaking = ("", "setattr(torch, 'ones', lambda size: __import__('os').abort())", False)
+    told = {}
+    for name, calls in {
+        "alone": [RIGHT, ending],
+        "after": [breaking, ("", "torch.ones(2)", False)],
+        "never": [once],
+    }.items():
+        outcome = pair.ours.run(calls)[-1]
+        told[name] = as_end(pair.ours, name, 7, outcome.death, outcome.end)
+    assert [end["again"] for end in told.values()] == ["alone", "after the 1 calls before it", "never"]
+    text = ends(list(told.values()), 5)
+    assert "5 ended or hung; 2 of them before their calls were kept." in text
+    assert "1 came again by the last call alone, 1 never." in text
+    assert text.count("Fatal Python error: Aborted") == 3
+    assert ends([], 0) == ""
+
+
+def test_ends_are_on_record(pair, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        pair.torch, "run", lambda programs: [outcome("value", ("S", "int", 1), (), None)] * len(programs)
+    )
+    findings = Findings((), Rows([], {}), print)
+    progress = Progress(Record(tmp_path / "record"), 5, findings, print)
+    campaign = Campaign(pair, [ENTRIES["Tensor.neg"]], findings, 5)
+    drawn = [Call(ENTRIES["Tensor.neg"], ()) for _ in range(2)]
+    monkeypatch.setattr(Call, "program", lambda call: ("", ABORT if call is drawn[1] else "1", False))
+    monkeypatch.setattr(campaign, "draws", lambda wanted: drawn)
+    campaign.run(2, made=progress.add)
+    (end,) = Progress(Record(tmp_path / "record"), 6, findings, print).tally().ends
+    assert (end["entry"], end["death"].split()[:2], end["before"]) == ("Tensor.neg", ["crash", "SIGABRT"], 1)
+    assert [call[1] for call in end["calls"]] == ["1", ABORT]
+
+
 def test_a_call_that_takes_too_long_is_ended(pair, monkeypatch):
     monkeypatch.setattr(pair.ours, "waiting", 0.5)
     monkeypatch.setattr(sides, "STARTING", 0.5)
-    ours = pair.ours.run([("", "__import__('time').sleep(60)", False), ("", "torch.ones(2)", False)])
-    assert [o.death for o in ours] == ["hang", ""]
+    monkeypatch.setattr(sides, "ENDING", 0.5)
+    sleeping = ("", "__import__('time').sleep(60)", False)
+    deaf = ("", "__import__('signal').pthread_sigmask(0, [6]) and 0 or __import__('time').sleep(60)", False)
+    ours = pair.ours.run([sleeping, deaf, ("", "torch.ones(2)", False)])
+    assert [o.death for o in ours] == ["hang", "hang", ""]
+    assert "Fatal Python error: Aborted" in ours[0].end.log
+    assert ours[1].end.log == ""
 
 
 def test_a_call_that_computes_too_long_is_ended():
     side = Side("mindtorch", 0.3)
     endless = ("", "any(False for _ in iter(int, 1))", False)
-    assert [o.death for o in side.run([endless, ("", "torch.ones(2)", False)])] == ["hang", ""]
+    ours = side.run([endless, ("", "torch.ones(2)", False)])
     side.close()
+    assert [o.death for o in ours] == ["hang", ""]
+    assert " in outcome" in ours[0].end.log
 
 
 def test_what_other_sources_gave_counts_but_its_findings_are_made_again(tmp_path, monkeypatch, pair):
@@ -288,7 +353,7 @@ def test_a_finding_is_shrunk():
     entry = ENTRIES["Tensor.add"]
     params = next(p for p in entry.overloads if len(p) == 3)
     values = (tensors.Tensor((2, 3, 4), "float64"), tensors.Tensor((2, 3, 4), "float64", layout="flipped"), "2")
-    call = arguments.Call(entry, tuple(zip(params, values, strict=True)), backward=True)
+    call = Call(entry, tuple(zip(params, values, strict=True)), backward=True)
     found = Finding("value", "1", "0")
 
     def judge(programs):

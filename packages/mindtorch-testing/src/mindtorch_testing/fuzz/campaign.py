@@ -8,14 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 from mindtorch_testing.fuzz import arguments
 from mindtorch_testing.fuzz.arguments import Call
 from mindtorch_testing.fuzz.catalog import Entry
+from mindtorch_testing.fuzz.ends import as_end
 from mindtorch_testing.fuzz.judge import Finding, compare
 from mindtorch_testing.fuzz.rows import Rows
 from mindtorch_testing.fuzz.shrink import shrunk
-from mindtorch_testing.fuzz.sides import Outcome, Program, Side, SideDied
+from mindtorch_testing.fuzz.sides import End, Outcome, Program, Side, SideDied
 
 BATCH = 1000
 POOL = 12
@@ -63,6 +65,8 @@ class Tally:
     dropped: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     accepted: Counter[str] = field(default_factory=Counter)
+    ends: list[dict[str, Any]] = field(default_factory=list)
+    """Of our processes, each told by `as_end`."""
 
 
 class Pair:
@@ -204,8 +208,11 @@ class Campaign:
             self.tally.calls += len(batch)
             for index, (call, program) in enumerate(zip(batch, programs, strict=True)):
                 theirs, ours, finding = judged[index]
-                if self.count(call, theirs, ours) and finding is not None:
-                    self.follow(call, program, finding, programs[: index + 1])
+                if self.count(call, theirs, ours) and finding is not None and ours is not None:
+                    self.follow(call, program, finding, ours.end)
+                    if ours.end is not None:
+                        name = call.entry.name
+                        self.tally.ends.append(as_end(self.pair.ours, name, self.seed, ours.death, ours.end))
             made(self.tally, self.computed() - start)
 
     def computed(self) -> float:
@@ -230,7 +237,7 @@ class Campaign:
                 pool[self.random.randrange(POOL)] = call
         return True
 
-    def follow(self, call: Call, program: Program, finding: Finding, before: list[Program]) -> None:
+    def follow(self, call: Call, program: Program, finding: Finding, end: End | None) -> None:
         """Count a finding; shrink and keep one that is new."""
         name = call.entry.name if finding.kind != "setup" else "setup"
         row = self.findings.rows.accepting(name, finding, program)
@@ -243,7 +250,7 @@ class Campaign:
         confirmed = shrunk(self.pair.judge, call, finding)
         if confirmed is not None:
             self.findings.keep(Report(name, confirmed[1], confirmed[0].program(), finding.signature))
-        elif finding.kind == "crash" and (culprits := self.pair.culprits(before)):
+        elif finding.kind == "crash" and end is not None and (culprits := self.pair.culprits(list(end.calls))):
             setup = "\n".join(line for c in culprits[:-1] for line in (*c[0].splitlines(), c[1]))
             self.findings.keep(
                 Report(name, finding, (f"{setup}\n{culprits[-1][0]}", culprits[-1][1], False), finding.signature)

@@ -16,7 +16,7 @@ from mindtorch_testing.fuzz.arguments import Call
 from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair, Report
 from mindtorch_testing.fuzz.catalog import Entry, Param
 from mindtorch_testing.fuzz.judge import Finding, blurred
-from mindtorch_testing.fuzz.sides import Program
+from mindtorch_testing.fuzz.sides import End, Program
 
 NAMES = re.compile(r"\b\w+\(\)|'[^']*'|\b[A-Z]\w+|\b_?[a-z]+(_[a-z0-9]+)+")
 """Of functions, arguments and types, in an error's text."""
@@ -56,7 +56,7 @@ class Places(Campaign):
         for entry in self.entries:
             yield from replaced(self.answered(entry))
 
-    def follow(self, call: Call, program: Program, finding: Finding, before: list[Program]) -> None:
+    def follow(self, call: Call, program: Program, finding: Finding, end: End | None) -> None:
         """Count a finding, and keep the first of its cause: what a function does with a value, most others do, too."""
         row = self.findings.rows.accepting(call.entry.name, finding, program)
         if row is not None:

@@ -45,7 +45,7 @@ class Progress:
             self.sent |= {report.key for report in fresh}
             counted = {
                 "calls": tally.calls, "seconds": seconds, "seeds": [self.seed], "entries": sorted(tally.entries),
-                "findings": [as_table(report) for report in fresh],
+                "findings": [as_table(report) for report in fresh], "ends": tally.ends,
                 **{name: dict(getattr(tally, name)) for name in COUNTERS},
             }  # fmt: skip
             calls = self.record.add(counted)["calls"]
@@ -70,7 +70,7 @@ class Progress:
     def sum_of(found: dict[str, Any]) -> Tally:
         """Return counts as a tally."""
         counters = {name: Counter(found.get(name, {})) for name in COUNTERS}
-        return Tally(found.get("calls", 0), set(found.get("entries", ())), **counters)
+        return Tally(found.get("calls", 0), set(found.get("entries", ())), **counters, ends=list(found.get("ends", ())))
 
     def states(self) -> int:
         """Return how many states of the sources were called."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+from typing import Any
 
 import torch
 
 from mindtorch_testing.fuzz.campaign import Findings, described
+from mindtorch_testing.fuzz.ends import ALONE, NEVER, told
 from mindtorch_testing.fuzz.judge import KINDS
 from mindtorch_testing.fuzz.progress import Progress
 from mindtorch_testing.sweep.board import repository_root, write_atomically
@@ -60,8 +62,23 @@ A finding is one cause at one entry point of these sources, shrunk; kinds withou
 | --- | --- | ---: |
 {accepted}
 """
+    text += ends(tally.ends, tally.kinds["crash"] + tally.kinds["hang"])
     if skipped:
         text += f"\nNot called:\n\n{skipped}\n"
     if examples:
         text += f"\n## Findings\n\n```\n{examples}\n```\n"
     write_atomically(repository_root() / "docs" / "status" / "fuzz.md", text)
+
+
+def ends(recorded: list[dict[str, Any]], counted: int) -> str:
+    """Return the section of the processes of ours that ended or hung."""
+    if not counted:
+        return ""
+    alone = sum(end["again"] == ALONE for end in recorded)
+    text = f"""
+## Processes of ours that ended
+
+{counted} ended or hung; {counted - len(recorded)} of them before their calls were kept.
+Of the others {alone} came again by the last call alone, {sum(end["again"] == NEVER for end in recorded)} never.
+"""
+    return text + "".join(f"\n```\n{told(end)}\n```\n" for end in recorded)

@@ -15,7 +15,7 @@ from typing import Any
 from mindtorch_testing.fuzz.campaign import Campaign, Findings, Pair, Report
 from mindtorch_testing.fuzz.catalog import Entry
 from mindtorch_testing.fuzz.judge import Finding
-from mindtorch_testing.fuzz.sides import Outcome, Program
+from mindtorch_testing.fuzz.sides import End, Outcome, Program
 
 SHAPES = ("()", "(3,)", "(2, 3)", "(3, 3)", "(2, 3, 4)", "(1, 3)", "(0, 3)", "(4, 1)")
 FLOATS = ("float32", "float64", "bfloat16", "float16", "complex64")
@@ -150,7 +150,7 @@ class Sequences(Campaign):
         self.tally.answered[theirs.seen[0]] += 1
         return True
 
-    def follow(self, call: Any, program: Program, finding: Finding, before: list[Program]) -> None:
+    def follow(self, call: Any, program: Program, finding: Finding, end: End | None) -> None:
         """Shrink a finding of a new sort, and keep the first of its kind with its last statement."""
         if finding.signature in self.causes:
             self.tally.dropped["known sort"] += 1

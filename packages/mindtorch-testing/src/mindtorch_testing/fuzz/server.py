@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import faulthandler
 import gc
 import importlib
 import marshal
 import math
+import mmap
 import os
 import resource
 import signal
@@ -33,6 +35,28 @@ ELEMENTS = 20_000
 ITEMS = 64
 DEPTH = 4
 HEADROOM = 1536 << 20
+TRAIL = 1 << 16
+TOLD = 4000
+"""Characters that are told of operands."""
+
+
+class Trail:
+    """What a batch's process is at, in memory that it shares with the server and that stays when it ends."""
+
+    def __init__(self) -> None:
+        self.memory = mmap.mmap(-1, TRAIL)
+        self.index, self.operands = 0, ""
+        self.leave("start")
+
+    def leave(self, stage: str) -> None:
+        """Write down what comes next."""
+        body = marshal.dumps((self.index, stage, self.operands))
+        self.memory[: 4 + len(body)] = struct.pack("<i", len(body)) + body
+
+    def read(self) -> bytes:
+        """Return what was written last: number of the call, stage, operands."""
+        (length,) = struct.unpack("<i", self.memory[:4])
+        return self.memory[4 : 4 + length]
 
 
 class Side:
@@ -49,6 +73,7 @@ class Side:
             "made": self.made,
         }
         self.generator = self.torch.default_generator
+        self.trail = Trail()
         self.threads = int(os.environ.get("MINDTORCH_FUZZ_THREADS", "1"))
         self.patience = float(os.environ.get("MINDTORCH_FUZZ_PATIENCE", "20"))
         if self.threads > 1:
@@ -73,11 +98,12 @@ class Side:
             if request == "present":
                 self.send(ANSWER, payload=marshal.dumps([self.present(text) for text in data]))
                 continue
+            self.trail = Trail()
             pid = os.fork()
             if pid == 0:
                 self.worker(data)
             _, status, used = os.wait4(pid, 0)
-            self.send(ENDED, status, seconds=used.ru_utime + used.ru_stime)
+            self.send(ENDED, status, self.trail.read(), seconds=used.ru_utime + used.ru_stime)
 
     def present(self, text: str) -> bool:
         """Tell whether a name resolves."""
@@ -106,6 +132,7 @@ class Side:
         """Run one call and send its outcome, but where it only warms up; more computing than there is patience ends us."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         start = time.process_time()
+        self.trail.index, self.trail.operands = index, ""
         signal.setitimer(signal.ITIMER_PROF, 0.0 if silent else self.patience * self.threads)
         beside = [threading.Thread(target=self.outcome, args=program) for _ in range(self.threads - 1)]
         try:
@@ -122,6 +149,7 @@ class Side:
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         self.send(OUTCOME, index, marshal.dumps(outcome, 2), seconds, grown)
+        self.trail.leave("sent")
         if grown > 64:
             gc.collect()
             reset_peak()
@@ -129,17 +157,22 @@ class Side:
     def outcome(self, setup: str, call: str, backward: bool) -> tuple[Any, ...]:
         """Run `setup`, evaluate `call`; return what a user could see afterwards."""
         variables: dict[str, Any] = {}
+        self.trail.leave("setup")
         try:
             self.generator.manual_seed(0)
             exec(setup, self.names, variables)
         except Exception as error:  # noqa: BLE001 - reported to the other side
             return ("setup", type(error).__name__, str(error))
+        self.trail.operands = operands(self.torch, variables)
+        self.trail.leave("call")
         try:
             result = eval(call, self.names, variables)
         except BaseException as error:  # noqa: BLE001 - which error it is, is the question
             return ("error", type(error).__name__, str(error), self.inputs(variables))
+        self.trail.leave("reading the result")
         reader = Reader(self.torch, list(variables.values()))
         seen = reader.describe(result)
+        self.trail.leave("backward")
         gradients: Any = self.backward(reader, variables) if backward else None
         return ("value", seen, self.inputs(variables), gradients)
 
@@ -256,6 +289,19 @@ def read_bytes(value: Any) -> Any:
     return np.lib.stride_tricks.as_strided(memory, tuple(size for size, _ in sizes), strides).tobytes()
 
 
+def operands(torch: Any, variables: dict[str, Any]) -> str:
+    """Say what the tensors among the operands are; nothing is called that would make a part of them."""
+    told = []
+    for name, value in variables.items():
+        if isinstance(value, torch.Tensor):
+            plain = value.layout is torch.strided
+            geometry = (
+                f"{tuple(value.shape)} {tuple(value.stride())} at {value.storage_offset()}" if plain else value.layout
+            )
+            told.append(f"{name}: {value.device.type} {value.dtype} {geometry}{' requires grad' * value.requires_grad}")
+    return "\n".join(told)[:TOLD]
+
+
 def state(value: Any) -> tuple[Any, ...] | None:
     """Return what a tensor became beside its elements: its gradient, version, place in the graph."""
     if value is None:
@@ -282,6 +328,7 @@ def main() -> None:
     """Serve one side."""
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.register(signal.SIGPROF, chain=True)  # who computes too long ends as before, and says where
     side = Side(sys.argv[1])
     side.torch.set_num_threads(1)
     gc.collect()

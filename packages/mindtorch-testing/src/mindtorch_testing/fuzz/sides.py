@@ -21,7 +21,19 @@ from mindtorch_testing.fuzz.server import ANSWER, ENDED, HEADER, OUTCOME, STARTE
 
 Program = tuple[str, str, bool]
 WAITING = STARTING = 120.0
+ENDING = 5.0
+"""Seconds in which a process that hangs can say where."""
 SERVER = Path(__file__).with_name("server.py")
+
+
+@dataclass(frozen=True)
+class End:
+    """How a process ended: at which stage of which call, what it wrote, and all calls it was given, the last that one."""
+
+    stage: str
+    operands: str
+    log: str
+    calls: tuple[Program, ...]
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,7 @@ class Outcome:
     seconds: float = 0.0
     grown: float = 0.0
     death: str = ""
+    end: End | None = None
 
     @property
     def seen(self) -> Any:
@@ -112,21 +125,24 @@ class Side:
         """Return the outcome of each call; one that ends or hangs its process is told by its `death`."""
         outcomes: list[Outcome] = []
         while len(outcomes) < len(programs):
-            found, death = self._batch(programs[len(outcomes) :])
+            given = programs[len(outcomes) :]
+            found, death, log, (index, stage, operands) = self._batch(given)
             outcomes += found
-            if len(outcomes) < len(programs):
-                outcomes.append(Outcome(b"", death=death))
+            if len(found) < len(given):
+                end = End(f"{stage} of call {index}", operands, log, tuple(given[: len(found) + 1]))
+                outcomes.append(Outcome(b"", death=death, end=end))
         return outcomes
 
-    def _batch(self, programs: list[Program]) -> tuple[list[Outcome], str]:
+    def _batch(self, programs: list[Program]) -> tuple[list[Outcome], str, str, tuple[int, str, str]]:
+        """Return the outcomes until the process ended, how it ended, what it wrote, and its trail."""
         self._send("run", programs)
         found: list[Outcome] = []
-        worker, hung, limit = 0, False, time.monotonic() + STARTING
+        worker, limit = self.process.pid, time.monotonic() + STARTING
+        ending = [signal.SIGABRT, signal.SIGKILL]  # the first has it say where it is
         while True:
-            if not hung and not select.select([self.process.stdout], [], [], max(0.0, limit - time.monotonic()))[0]:
-                hung = True
-                if worker:
-                    os.kill(worker, signal.SIGKILL)
+            if ending and not select.select([self.process.stdout], [], [], max(0.0, limit - time.monotonic()))[0]:
+                os.kill(worker, ending.pop(0))
+                limit = time.monotonic() + ENDING
                 continue
             index, seconds, grown, kind, payload = self._record()
             if kind == STARTED:
@@ -135,8 +151,10 @@ class Side:
                 found.append(Outcome(payload, seconds, grown))
             elif kind == ENDED:
                 self.computed += seconds
-                hung = hung or (os.WIFSIGNALED(index) and os.WTERMSIG(index) == signal.SIGPROF)
-                return found, "hang" if hung else " ".join((describe_status(index), place(self.messages()))).rstrip()
+                hung = len(ending) < 2 or (os.WIFSIGNALED(index) and os.WTERMSIG(index) == signal.SIGPROF)
+                log = self.messages()
+                death = "hang" if hung else " ".join((describe_status(index), place(log))).rstrip()
+                return found, death, log, marshal.loads(payload)
             limit = time.monotonic() + self.waiting
 
 
