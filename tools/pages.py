@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FENCE = re.compile(r"^```(python|sh)([^\n]*)\n(.*?)^```$", re.M | re.S)
+FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.M | re.S)
+INDENTED = re.compile(r"(?:^|\n\n)((?:(?: {4}|\t)[^\n]*\n)+)")
 COMMANDS = ("mindtorch", "mindtorch-npu", "pip", "torchrun")
 EXPECT = """
 try:
@@ -26,26 +27,26 @@ class Page:
     files: dict[str, str] = field(default_factory=dict)
     commands: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)
+    """Blocks, and lines of `sh` blocks, that nobody runs."""
 
 
 def has_blocks(path: Path) -> bool:
     """Return whether a page shows anything to run."""
-    return FENCE.search(path.read_text(encoding="utf-8")) is not None
+    return re.search(r"^```(python|sh)", path.read_text(encoding="utf-8"), re.M) is not None
 
 
 def read(path: Path) -> Page:
     """Return what a page shows. A block with `raises="text"` must end with an error that holds the text."""
     page, parts = Page(), []
-    for language, options, body in FENCE.findall(path.read_text(encoding="utf-8")):
+    text = path.read_text(encoding="utf-8")
+    for language, options, body in FENCE.findall(text):
         title = re.search(r'title="([^"]+)"', options)
         raises = re.search(r'raises="([^"]+)"', options)
         if language == "sh":
-            for line in body.splitlines():
-                if line.startswith("export "):
-                    name, _, value = line.removeprefix("export ").partition("=")
-                    page.environment[name] = value.strip('"')
-                elif line.partition(" ")[0] in COMMANDS:
-                    page.commands.append(line)
+            _read_commands(page, body)
+        elif language != "python":
+            page.others.append(body)
         elif title:
             page.files[title[1]] = body
         elif raises:
@@ -53,5 +54,17 @@ def read(path: Path) -> Page:
             parts.append(EXPECT.format(body=indented, text=raises[1]))
         else:
             parts.append(body)
+    page.others += INDENTED.findall(FENCE.sub("", text))
     page.program = "\n".join(parts)
     return page
+
+
+def _read_commands(page: Page, body: str) -> None:
+    for line in body.splitlines():
+        if line.startswith("export "):
+            name, _, value = line.removeprefix("export ").partition("=")
+            page.environment[name] = value.strip('"')
+        elif line.partition(" ")[0] in COMMANDS:
+            page.commands.append(line)
+        else:
+            page.others.append(line)

@@ -22,23 +22,61 @@ INTERNAL = {"log_sigmoid", "native_dropout_backward"}
 """Operators with names of their own in `torch` that programs do not call."""
 
 
+STATUS = {
+    """export MINDTORCH_NPU_SIMULATOR="Ascend910B3:4,memory=1GiB,hung=1,ecc=2"
+mindtorch-npu health
+""": 2,
+}
+"""Blocks that are typed and end with a status of their own."""
+
+NOT_RUN = {
+    "flowchart": "a picture",
+    "[project.entry-points": "a piece of a file; test_toy_backend.py has a whole backend",
+    "AttributeError: module 'torch' has no attribute 'x'": "what a program prints",
+    "NotImplementedError: Could not run 'aten::...'": "what a program prints",
+    "mindtorch-npu metrics --listen": "it serves until it is stopped",
+    "mindtorch run examples/bert/train.py --device npu": "test_npu_program.py runs it",
+    "%load_ext mindtorch_proxy": "lines of a notebook; test_ipython.py of mindtorch-proxy runs such",
+}
+"""How blocks begin that nobody runs, and why."""
+
+
+def typed(page, folder, commands, **variables):
+    """Type commands into a shell where the pages' commands are those of this environment; return statuses and outputs."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = {**os.environ, "PYTHONPATH": "", "PATH": path, **variables}
+    for command in commands:
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        yield command, done.returncode, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
 def test_programs_of_a_page_run(page, tmp_path):
     shown = pages.read(page)
     for name, text in shown.files.items():
         (tmp_path / name).write_text(text)
-    environment = {**os.environ, "PYTHONPATH": "", **shown.environment}
     (tmp_path / "page.py").write_text(shown.program)
-    calls = [[sys.executable, "-m", "mindtorch", "page.py"]] if shown.program else []
+    commands = ["mindtorch page.py"] if shown.program else []
     for command in shown.commands:
-        name, _, rest = command.partition(" ")
-        module = {"mindtorch": "mindtorch", "mindtorch-npu": "mindtorch_npu"}.get(name)
-        if module is None or ("run train.py" in command and "train.py" not in shown.files):
-            continue  # an installation, or the user's own program
-        calls.append(["sh", "-c", f'"$0" -m {module} {rest}', sys.executable])
-    for call in calls:
-        done = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, (call, done.stdout + done.stderr)
+        own = "run train.py" in command and "train.py" not in shown.files  # the user's program
+        if not command.startswith("pip ") and not own:
+            commands.append(command)
+    if any(command.startswith("torchrun") for command in commands):
+        pytest.importorskip("mpi4py", reason="several processes need the extra mpi")
+        shown.environment["MINDTORCH"] = "1"  # `torchrun` is the real torch's where that is installed
+    for command, status, output in typed(page, tmp_path, commands, **shown.environment):
+        assert status == 0, (command, output)
+    known = [block for block in shown.others if block in STATUS]
+    for command, status, output in typed(page, tmp_path, known):
+        assert status == STATUS[command], (command, output)
+
+
+@pytest.mark.parametrize("folder", ["start", "guides", "concepts", "architecture", "reference"])
+def test_blocks_that_nobody_runs_have_a_reason(folder):
+    others = [block for page in sorted((ROOT / "docs" / folder).glob("*.md")) for block in pages.read(page).others]
+    assert [block for block in others if block not in STATUS and not block.startswith(tuple(NOT_RUN))] == []
 
 
 NOTEBOOKS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
