@@ -10,6 +10,7 @@ from mindtorch_storage.dtype import float32, float64
 
 from ..call import aten
 from ..meta.checks import check
+from ..meta.support import require_floating
 from ..typing import Scalar, Tensor, TensorOrScalar
 
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -94,11 +95,7 @@ def _slopes(self: Tensor, lower: TensorOrScalar, upper: TensorOrScalar, generato
 
 def _check_rrelu(self: Tensor, lower: Any, upper: Any) -> None:
     check(lower <= upper, lambda: "Lower bound should be less than or equal to the upper bound")
-    check(
-        self.dtype.is_floating_point,
-        lambda: f"\"leaky_relu_cpu\" not implemented for '{self.dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require_floating(self.dtype, "leaky_relu_cpu")
 
 
 def rrelu(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator: object | None) -> Any:

@@ -10,6 +10,7 @@ from mindtorch_storage.dtype import float32, int32
 
 from ..call import aten
 from ..meta.checks import check
+from ..meta.support import lacking
 from ..typing import Tensor
 
 
@@ -21,9 +22,7 @@ def unscale_(self: Sequence[Tensor], found_inf: Tensor, inv_scale: Tensor) -> No
     _check_single("found_inf", found_inf)
     for grad in self:
         if not grad.dtype.is_floating_point:
-            raise NotImplementedError(
-                f"\"_amp_foreach_non_finite_check_and_unscale_cpu\" not implemented for '{grad.dtype.scalar_name}'"
-            )
+            raise lacking(grad.dtype, "_amp_foreach_non_finite_check_and_unscale_cpu")
         if not bool(aten.all(aten.isfinite(grad))):
             aten.fill_(found_inf, 1.0)
         aten.mul_(grad, inv_scale)

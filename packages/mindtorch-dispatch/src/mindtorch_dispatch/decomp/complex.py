@@ -9,6 +9,7 @@ from mindtorch_storage.layout import strided
 from mindtorch_storage.tensor_base import MATH_BITS, TensorBase, array_of_storage, conceal, has_math_bits, math_bits
 
 from ..call import aten
+from ..meta.support import lacking
 from ..typing import Tensor
 
 
@@ -67,7 +68,7 @@ def neg_view(self: Tensor) -> Any:
     if spec.device.type != "cpu" or spec.layout is not strided:
         raise NotImplementedError("aten::_neg_view: views of negatives are offered on the CPU alone, for dense tensors")
     if spec.dtype is boolean:
-        raise NotImplementedError("\"neg_cpu\" not implemented for 'Bool'")
+        raise lacking(spec.dtype, "neg_cpu")
     bits = math_bits(self)
     return _showing(self, bits.conj, not bits.neg)
 

@@ -11,6 +11,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import check, shape_text, wrap_dim
+from ..meta.support import require
 from ..typing import Tensor
 from .view import unlinked
 
@@ -194,11 +195,7 @@ def tile(self: Tensor, dims: Sequence[int]) -> Any:
 def repeat_interleave_places(repeats: Tensor, output_size: int | None) -> Tensor:
     """Each place as often as `repeats` says."""
     check(len(repeats.shape) == 1, lambda: "repeat_interleave only accept 1D vector as repeat")
-    check(
-        repeats.dtype.name in ("int64", "int32"),
-        lambda: f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require(repeats.dtype.name in ("int64", "int32"), repeats.dtype, "repeat_interleave_cpu")
     if repeats.shape[0] and not repeats.is_meta:
         check(aten.min(repeats).item() >= 0, lambda: "repeats can not be negative")
     places = aten.arange(repeats.shape[0], dtype=repeats.dtype, device=repeats.device)

@@ -8,6 +8,7 @@ from typing import Any
 from ..call import aten
 from ..meta.checks import check, shape_text
 from ..meta.pool import output_extent
+from ..meta.support import require_floating
 from ..state import state
 from ..typing import Tensor
 from .view import unlinked
@@ -123,11 +124,7 @@ def _check_max_pool1d(self: Tensor, kernel: Any, stride: Any, padding: Any, dila
     check(gap > 0, lambda: f"max_pool1d() dilation must be greater than zero, but got {gap}")
     extent = output_extent(shape[-1], size, step, pad, gap, ceil_mode)
     check(extent > 0, lambda: f"max_pool1d() Invalid computed output size: {extent}")
-    check(
-        self.dtype.is_floating_point,
-        lambda: f"\"max_pool1d_impl\" not implemented for '{self.dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require_floating(self.dtype, "max_pool1d_impl")
 
 
 def max_pool1d(

@@ -12,6 +12,7 @@ from mindtorch_storage.quantized import INTEGERS, PACKED, PER_TENSOR, Quantizer
 
 from ..call import aten
 from ..meta.checks import check
+from ..meta.support import lacking
 from ..quantized.rounding import check_parameters, levels, quantize, quantize_channels, single
 from ..quantized.rounding import dequantize as numbers_of
 from ..quantized.tensors import (
@@ -158,9 +159,7 @@ def quantize_per_channel(self: Tensor, scales: Tensor, zero_points: Tensor, axis
         raise RuntimeError(f"quantize_tensor_per_channel_affine expects a Float Tensor, got {self.dtype.scalar_name}")
     if not zero_points.dtype.is_floating_point:
         if dtype in PACKED:
-            raise NotImplementedError(
-                f"\"quantize_tensor_per_channel_affine\" not implemented for '{dtype.scalar_name}'"
-            )
+            raise lacking(dtype, "quantize_tensor_per_channel_affine")
         for zero_point in given.zero_point.tolist():
             check_parameters("quantize_tensor_per_channel_affine", zero_point, dtype)
     return quantize_channels(aten.detach(self), given, dtype)

@@ -13,6 +13,7 @@ from mindtorch_storage.layout import strided
 from ..call import aten
 from ..defaults import get_default_dtype
 from ..meta.checks import c_type
+from ..meta.support import lacking
 
 
 def periodic(name: str) -> Callable[..., Any]:
@@ -43,7 +44,7 @@ def _check(name: str, length: int, dtype: Any, layout: Layout | None) -> None:
     if length < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
     if dtype is not None and dtype.is_complex and length > 1:
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
+        raise lacking(dtype, "arange_cpu")
 
 
 def _window(

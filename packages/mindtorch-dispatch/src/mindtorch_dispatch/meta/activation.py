@@ -13,7 +13,7 @@ from mindtorch_storage.strides import broadcast_pair, broadcast_shapes, preserve
 from .checks import check, shape_text, wrap_dim
 from .pointwise import DEFAULT, checked, pointwise, promoted
 from .rule import MetaRule, Outputs, meta_rule
-from .support import BOOL_NAMES, COMPLEX, limited
+from .support import BOOL_NAMES, COMPLEX, lacking, limited, require_floating
 
 
 def floating(name: str, count: int = 1, *, inplace: bool = True, out: bool = True) -> MetaRule:
@@ -22,7 +22,7 @@ def floating(name: str, count: int = 1, *, inplace: bool = True, out: bool = Tru
     def check_values(*values: object) -> None:
         compute = promoted(values[:count])
         if not (compute.is_floating_point or compute.is_complex):
-            raise NotImplementedError(f"\"{name}\" not implemented for '{compute.scalar_name}'")
+            raise lacking(compute, name)
 
     return checked(pointwise(DEFAULT, operands=tuple(range(count)), inplace=inplace, out=out), check_values)
 
@@ -105,11 +105,7 @@ threshold_backward = limited(pointwise(DEFAULT, operands=(1, 0), inplace=False),
 
 
 def _check_softshrink(self: Spec, lambd: Any) -> None:
-    check(
-        self.dtype.is_floating_point,
-        lambda: f"\"softshrink_check\" not implemented for '{self.dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require_floating(self.dtype, "softshrink_check")
     largest = finfo(self.dtype).max
     check(
         0 <= lambd <= largest,
@@ -139,11 +135,7 @@ def _halved(self: Spec, dim: int) -> tuple[int, tuple[int, ...]]:
 def glu(self: Spec, dim: int = -1) -> Outputs:
     """`glu`: one half gated by the other."""
     wrapped, half = _halved(self, dim)
-    check(
-        self.dtype.is_floating_point,
-        lambda: f"\"glu_cpu\" not implemented for '{self.dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require_floating(self.dtype, "glu_cpu")
     return Outputs(Spec.of(self.dtype, self.device, half), values=(self, wrapped))
 
 
@@ -171,9 +163,5 @@ def prelu_backward(grad_output: Spec, self: Spec, weight: Spec) -> tuple[Spec, S
 @meta_rule()
 def log_sigmoid_forward(self: Spec) -> tuple[Spec, Spec]:
     """`log_sigmoid` and an unused buffer."""
-    check(
-        self.dtype.is_floating_point,
-        lambda: f"\"log_sigmoid_cpu\" not implemented for '{self.dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require_floating(self.dtype, "log_sigmoid_cpu")
     return self.contiguous(), Spec.of(self.dtype, self.device, (0,))

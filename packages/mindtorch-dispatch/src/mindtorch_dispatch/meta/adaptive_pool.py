@@ -13,6 +13,7 @@ from .factory import check_size
 from .memory_format import suggested
 from .pool import check_gradient_dtype
 from .rule import MetaRule, Outputs
+from .support import require_floating
 
 _WORDS = {2: "two elements (height, width)", 3: "three elements (depth, height, width)"}
 
@@ -50,11 +51,7 @@ def average(dims: int) -> MetaRule:
             lambda: f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {shape_text(self.shape)}",
         )
         _check_not_empty(self, 2 if dims == 2 else self.ndim - 1, f"{name}()")
-        check(
-            self.dtype.is_floating_point,
-            lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
-            NotImplementedError,
-        )
+        require_floating(self.dtype, name)
         shape = (*self.shape[:-dims], *output_size)
         return suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
 
@@ -73,11 +70,7 @@ def largest(dims: int) -> MetaRule:
         _check_not_empty(self, self.ndim - 1, f"{name}()")
         check(len(output_size) == dims, lambda: f"{name}(): internal error: output_size.size() must be {dims}")
         shape = check_size((*self.shape[:-dims], *output_size))
-        check(
-            self.dtype.is_floating_point,
-            lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
-            NotImplementedError,
-        )
+        require_floating(self.dtype, name)
         out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
         return out, out.with_(dtype=int64)
 

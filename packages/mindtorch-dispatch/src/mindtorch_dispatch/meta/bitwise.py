@@ -6,16 +6,16 @@ from mindtorch_storage.dtype import bool as bool_dtype
 
 from .pointwise import checked, pointwise, promoted
 from .rule import MetaRule
-from .support import limited
+from .support import limited, require
 
 
 def bitwise(name: str) -> MetaRule:
     """Rule of `bitwise_and` and its like."""
+    kernel = f"{name}_cpu"
 
     def check_values(*values: object) -> None:
         compute = promoted(values)
-        if compute.is_floating_point or compute.is_complex:
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{compute.scalar_name}'")
+        require(not (compute.is_floating_point or compute.is_complex), compute, kernel)
 
     return checked(pointwise(), check_values)
 
@@ -30,7 +30,6 @@ def shift(name: str) -> MetaRule:
 
     def check_values(*values: object) -> None:
         compute = promoted(values)
-        if compute.is_floating_point or compute.is_complex or compute is bool_dtype:
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{compute.scalar_name}'")
+        require(not (compute.is_floating_point or compute.is_complex or compute is bool_dtype), compute, kernel)
 
     return limited(checked(pointwise(), check_values), kernel)

@@ -10,7 +10,7 @@ from mindtorch_storage.spec import Spec
 from ..apart import ELEMENTWISE
 from .pointwise import BOOL, broadcast_spec, checked, pointwise, promoted
 from .rule import MetaRule, Outputs
-from .support import WIDE_UNSIGNED, limited, refuse
+from .support import WIDE_UNSIGNED, lacking, limited, refuse
 
 
 def ordered(name: str) -> MetaRule:
@@ -19,7 +19,7 @@ def ordered(name: str) -> MetaRule:
     def check_values(self: Spec, other: Spec | float) -> None:
         compute = promoted((self, other))
         if compute.is_complex:
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{compute.scalar_name}'")
+            raise lacking(compute, f"{name}_cpu")
 
     return limited(checked(pointwise(BOOL), check_values), f"{name}_cpu")
 

@@ -10,6 +10,7 @@ from ..typing import Tensor
 from .checks import check
 from .pointwise import broadcast_spec
 from .rule import MetaRule, Outputs, View
+from .support import require
 
 _PARTS = ("float16", "float32", "float64")
 
@@ -40,8 +41,7 @@ def complex_of(name: str) -> MetaRule:
                 f"{second.dtype.scalar_name} for second argument"
             ),
         )
-        if first.dtype.name == "float16" and name == "polar":
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Half'")
+        require(name != "polar" or first.dtype.name != "float16", first.dtype, "polar_cpu")
         return Outputs(broadcast_spec((first, second), first.dtype.to_complex()))
 
     return MetaRule(rule, out=True, exact=_out_dtype, apart=ELEMENTWISE)

@@ -8,9 +8,9 @@ from typing import Any
 from mindtorch_storage.spec import Spec
 
 from .checks import check, shape_text
-from .matmul import check_implemented
 from .memory_format import suggested
 from .rule import Outputs, meta_rule
+from .support import BOOL_NAMES, refuse
 from .window import covered, reach, window_count
 
 _AXES = ("depth", "height", "width")
@@ -223,7 +223,7 @@ def convolution(
         raise RuntimeError(
             f"Input type ({input.dtype.type_name}) and bias type ({bias.dtype.type_name}) should be the same"
         )
-    check_implemented(input.dtype, "slow_conv2d_cpu")
+    refuse(input.dtype, "slow_conv2d_cpu", BOOL_NAMES)
     _check_window(input, weight, dilation, transposed)
     small, large = (input.shape, shape) if transposed else (shape, input.shape)
     stride, dilation = _used(stride, small[2:], large[2:]), _used(dilation, weight.shape[2:], large[2:])

@@ -9,6 +9,7 @@ from mindtorch_storage.spec import Spec
 
 from ..meta.checks import check
 from ..meta.rule import MetaRule
+from .support import require
 
 _WHERE = "(while checking arguments for ctc_loss_allocate_outputs)"
 
@@ -81,11 +82,7 @@ def _ctc_loss(
     _check_lengths("target_lengths", target_lengths, None)
     _check_targets(targets, target_lengths)
     _check_lengths("input_lengths", input_lengths, steps)
-    check(
-        log_probs.dtype.is_floating_point and log_probs.itemsize >= 4,
-        lambda: f"\"ctc_loss_cpu\" not implemented for '{log_probs.dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require(log_probs.dtype.is_floating_point and log_probs.itemsize >= 4, log_probs.dtype, "ctc_loss_cpu")
     states = 2 * max(target_lengths, default=0) + 1
     return (
         Spec.of(log_probs.dtype, log_probs.device, (batch,)),

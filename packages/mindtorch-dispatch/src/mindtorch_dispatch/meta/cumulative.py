@@ -12,6 +12,7 @@ from .checks import check, wrap_dim
 from .extremum import check_kernel
 from .pointwise import int_or_bool_to_long
 from .rule import MetaRule, Outputs
+from .support import lacking
 
 
 def running_sum(name: str) -> MetaRule:
@@ -21,7 +22,7 @@ def running_sum(name: str) -> MetaRule:
         chosen = dtype or int_or_bool_to_long(self.dtype)
         axis = wrap_dim(dim, self.ndim)
         if chosen is bool_dtype and self.numel:
-            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+            raise lacking(chosen, f"{name}_out_cpu")
         return Outputs(Spec.of(chosen, self.device, self.shape), cast=chosen, values=(self, axis))
 
     return MetaRule(rule, inplace=True, out=True, exact=True, adopts=True, apart=ELEMENTWISE)

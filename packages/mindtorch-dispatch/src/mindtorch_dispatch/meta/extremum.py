@@ -13,12 +13,12 @@ from ..apart import ANYWHERE, ELEMENTWISE, Apart
 from .checks import check, wrap_dim, wrap_dims
 from .reduce import check_not_empty, reduced
 from .rule import MetaRule, Outputs, before_kept_dims
+from .support import WIDE_UNSIGNED, require
 
 
 def check_kernel(dtype: Dtype, name: str, *, refuses: tuple[str, ...] = ()) -> None:
     """Raise torch's NotImplementedError for complex, the wider unsigned dtypes, and those named in `refuses`."""
-    if dtype.is_complex or dtype.name in ("uint16", "uint32", "uint64") or dtype.name in refuses:
-        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype.scalar_name}'")
+    require(not dtype.is_complex and dtype.name not in WIDE_UNSIGNED and dtype.name not in refuses, dtype, name)
 
 
 def check_some(self: Spec, name: str) -> None:

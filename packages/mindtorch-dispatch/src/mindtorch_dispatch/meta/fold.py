@@ -8,6 +8,7 @@ from mindtorch_storage.spec import Spec
 
 from .checks import check, shape_text
 from .rule import meta_rule
+from .support import require
 from .window import window_count
 
 Pair = Sequence[int]
@@ -47,7 +48,7 @@ def _pair(pair: Pair) -> str:
 def _check_kernel(spec: Spec, name: str) -> None:
     kind = spec.dtype
     fits = kind.is_floating_point or kind.is_complex or kind.name == "bool"
-    check(fits, lambda: f"\"{name}\" not implemented for '{kind.scalar_name}'", NotImplementedError)
+    require(fits, kind, name)
 
 
 @meta_rule(out=True)

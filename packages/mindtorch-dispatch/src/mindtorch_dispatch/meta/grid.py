@@ -15,6 +15,7 @@ from ..defaults import get_default_device, get_default_dtype
 from .checks import check
 from .factory import new_rule
 from .rule import MetaRule, Outputs
+from .support import lacking
 
 
 def _block_diag(tensors: Sequence[Spec]) -> Outputs:
@@ -52,9 +53,7 @@ def _triangle_of(upper: bool) -> MetaRule:
         check(row >= 0, lambda: f"row must be non-negative, got{row}")
         check(col >= 0, lambda: f"col must be non-negative, got{col}")
         if dtype is not None and dtype.name not in ("int32", "int64"):
-            raise NotImplementedError(
-                f"\"{'triu' if upper else 'tril'}_indices\" not implemented for '{dtype.scalar_name}'"
-            )
+            raise lacking(dtype, f"{'triu' if upper else 'tril'}_indices")
         below = triangle_sizes(row, col, offset - 1 if upper else offset)
         count = row * col - below if upper else below
         spec = Spec.of(dtype or int64, device or get_default_device(), (2, count))

@@ -9,6 +9,7 @@ from mindtorch_storage.spec import Spec
 from .checks import check, shape_text
 from .memory_format import suggested
 from .rule import MetaRule, meta_rule
+from .support import require_floating
 
 BICUBIC = 2
 
@@ -57,17 +58,11 @@ def check_sample(input: Spec, grid: Spec, dims: int, mode: int) -> None:
 
 def sample(dims: int) -> MetaRule:
     """Return the rule of `grid_sampler_{dims}d`."""
+    kernel = {2: "grid_sampler_2d_cpu_kernel_impl", 3: "grid_sampler_3d_cpu"}[dims]
 
     def rule(input: Spec, grid: Spec, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Spec:
         check_sample(input, grid, dims, interpolation_mode)
-        check(
-            input.dtype.is_floating_point,
-            lambda: (
-                f'"grid_sampler_{dims}d_cpu{"_kernel_impl" if dims == 2 else ""}" not implemented for '
-                f"'{input.dtype.scalar_name}'"
-            ),
-            NotImplementedError,
-        )
+        require_floating(input.dtype, kernel)
         check(
             input.dtype is grid.dtype,
             lambda: f"expected scalar type {input.dtype.scalar_name} but found {grid.dtype.scalar_name}",

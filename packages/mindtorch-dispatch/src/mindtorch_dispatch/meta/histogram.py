@@ -12,7 +12,7 @@ from mindtorch_storage.spec import Spec
 from .checks import c_type, check, shape_text
 from .extremum import check_kernel
 from .rule import MetaRule, Outputs
-from .support import BOOL_NAMES, COMPLEX, INTEGERS, WIDE_UNSIGNED, refuse
+from .support import BOOL_NAMES, COMPLEX, INTEGERS, WIDE_UNSIGNED, lacking, refuse
 
 
 def _hist_dtype(spec: Spec, target: Any) -> str:
@@ -67,7 +67,7 @@ def _check_weight(self: Spec, weight: Spec | None) -> None:
 
 def _check_dtype(self: Spec) -> None:
     if self.dtype.name not in ("float32", "float64"):
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{self.dtype.scalar_name}'")
+        raise lacking(self.dtype, "histogramdd")
 
 
 def check_counts(self: Spec, bins: Sequence[int], weight: Spec | None) -> None:
@@ -127,7 +127,7 @@ histogramdd = MetaRule(_histogramdd)
 
 def _bincount(self: Spec, weights: Spec | None = None, minlength: int = 0) -> Outputs:
     if not (self.dtype.name.startswith("int") or self.dtype.name == "uint8"):
-        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{self.dtype.scalar_name}'")
+        raise lacking(self.dtype, "bincount_cpu")
     check(minlength >= 0, lambda: "minlength should be >= 0")
     check(self.ndim == 1, lambda: "bincount only supports 1-d non-negative integral inputs.")
     check(

@@ -14,6 +14,7 @@ from ..typing import Scalar
 from .checks import check, shape_text
 from .pointwise import broadcast_spec, promoted, refuse_bool_sub
 from .rule import MetaRule, Outputs
+from .support import require_floating
 
 NONE, MEAN, SUM = 0, 1, 2
 """The numbers of the reductions."""
@@ -29,15 +30,6 @@ def reduced(spec: Spec, reduction: int) -> Spec:
     return scalar(spec) if reduction in (MEAN, SUM) else spec
 
 
-def check_floating(spec: Spec, name: str) -> None:
-    """Raise what torch raises where its kernel `name` has no version for the dtype."""
-    check(
-        spec.dtype.is_floating_point,
-        lambda: f"\"{name}\" not implemented for '{spec.dtype.scalar_name}'",
-        NotImplementedError,
-    )
-
-
 def elementwise(name: str, check_options: Callable[..., None] | None = None) -> MetaRule:
     """Return the rule of `op(self, target, reduction, *options)` over broadcast operands."""
 
@@ -46,7 +38,7 @@ def elementwise(name: str, check_options: Callable[..., None] | None = None) -> 
             check_options(*options)
         compute = promoted((self, target))
         spec = broadcast_spec((self, target), compute)
-        check_floating(spec, name)
+        require_floating(spec.dtype, name)
         return Outputs(reduced(spec, reduction), cast=compute)
 
     return MetaRule(rule, out=True)
@@ -58,7 +50,7 @@ def elementwise_backward(name: str) -> MetaRule:
     def rule(grad_output: Spec, self: Spec, target: Spec, reduction: int, *options: Any) -> Outputs:
         compute = promoted((self, target))
         spec = broadcast_spec((self, target, grad_output), compute)
-        check_floating(spec, name)
+        require_floating(spec.dtype, name)
         return Outputs(spec, cast=compute)
 
     return MetaRule(rule, out=True)
@@ -75,7 +67,7 @@ def check_delta(delta: float) -> None:
 
 
 def _binary_cross_entropy(self: Spec, target: Spec, weight: Spec | None, reduction: int) -> Outputs:
-    check_floating(self, "binary_cross_entropy")
+    require_floating(self.dtype, "binary_cross_entropy")
     check(
         self.dtype is target.dtype,
         lambda: f"Found dtype {target.dtype.scalar_name} but expected {self.dtype.scalar_name}",
@@ -109,7 +101,7 @@ def _binary_cross_entropy_with_logits(
         raised = broadcast_spec([pos_weight, target], promoted([pos_weight, target]))
         _check_written(self, broadcast_spec([self, raised], promoted([self, raised])))
     spec = broadcast_spec(specs, compute)
-    check_floating(spec, "log_sigmoid_cpu")
+    require_floating(spec.dtype, "log_sigmoid_cpu")
     if target.dtype is bool_dtype:
         refuse_bool_sub(target, target)  # of which torch makes its 1, too
     product = broadcast_spec([self, target], compute)
@@ -188,7 +180,7 @@ def _nll_loss_forward(
     self: Spec, target: Spec, weight: Spec | None, reduction: int, ignore_index: int
 ) -> tuple[Spec, Spec]:
     _nll_checks(self, target, weight)
-    check_floating(self, "nll_loss_out_frame")
+    require_floating(self.dtype, "nll_loss_out_frame")
     if reduction == NONE and self.ndim == 2:
         return Spec.of(self.dtype, self.device, (self.shape[0],)), scalar(self)
     return scalar(self), scalar(self)
@@ -232,7 +224,7 @@ def _nll_loss2d_forward(
     self: Spec, target: Spec, weight: Spec | None, reduction: int, ignore_index: int
 ) -> tuple[Spec, Spec]:
     _nll2d_checks(self, target, weight)
-    check_floating(self, "nll_loss2d_forward_out_frame")
+    require_floating(self.dtype, "nll_loss2d_forward_out_frame")
     if reduction == NONE:
         return Spec.of(self.dtype, self.device, target.shape), scalar(self)
     return scalar(self), scalar(self)
@@ -288,7 +280,7 @@ def _multi_margin_loss(
     self: Spec, target: Spec, p: Scalar, margin: Scalar, weight: Spec | None, reduction: int
 ) -> Spec:
     batch = _multi_margin_checks(self, target, p, weight)
-    check_floating(self, "multi_margin_loss")
+    require_floating(self.dtype, "multi_margin_loss")
     if reduction == NONE and target.ndim > 0:
         return Spec.of(self.dtype, self.device, (batch,))
     return scalar(self)
@@ -315,7 +307,7 @@ def _multilabel_margin_loss_forward(self: Spec, target: Spec, reduction: int) ->
         tuple(target.shape) == tuple(self.shape),
         lambda: f"inconsistent target size: {shape_text(target.shape)} for input of size: {shape_text(self.shape)}",
     )
-    check_floating(self, "multilabel_margin_loss_forward_out_frame")
+    require_floating(self.dtype, "multilabel_margin_loss_forward_out_frame")
     check(target.dtype is int64, lambda: f"expected scalar type Long but found {target.dtype.scalar_name}")
     is_target = Spec.of(self.dtype, self.device, target.shape)
     if reduction == NONE and target.ndim > 1:

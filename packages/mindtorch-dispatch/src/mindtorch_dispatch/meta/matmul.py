@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int32
 from mindtorch_storage.spec import Spec
@@ -16,19 +15,11 @@ from ..typing import Scalar
 from .checks import c_type, check, shape_text, wrap_dim, wrap_dims
 from .pointwise import check_integral_number, promoted
 from .rule import MetaRule, Outputs, meta_rule
+from .support import BOOL_NAMES, refuse
 from .view import expand
 
 product_rule = meta_rule(out=True, exact=True)
 summing_rule = meta_rule(inplace=True, out=True, exact=True, apart=Apart("", {0: COPIED}))
-
-
-def check_implemented(dtype: Dtype, name: str) -> None:
-    """Raise torch's error for a dtype that has no kernel called `name`: bool has no products."""
-    check(
-        dtype is not bool_dtype,
-        lambda: f"\"{name}\" not implemented for '{dtype.scalar_name}'",
-        NotImplementedError,
-    )
 
 
 def check_inner(mat1: Spec, mat2: Spec) -> None:
@@ -52,7 +43,7 @@ def mm(self: Spec, mat2: Spec) -> Spec:
         self.dtype is mat2.dtype,
         lambda: f"expected m1 and m2 to have the same dtype, but got: {c_type(self.dtype)} != {c_type(mat2.dtype)}",
     )
-    check_implemented(self.dtype, "addmm_impl_cpu_")
+    refuse(self.dtype, "addmm_impl_cpu_", BOOL_NAMES)
     return Spec.of(self.dtype, self.device, (self.shape[0], mat2.shape[1]))
 
 
@@ -104,7 +95,7 @@ def bmm(self: Spec, mat2: Spec) -> Spec:
     """`bmm`: (b, n, k) x (b, k, m)."""
     shape = _batched(self, mat2)
     _check_scalar_types(self, mat2)
-    check_implemented(self.dtype, "bmm")
+    refuse(self.dtype, "bmm", BOOL_NAMES)
     return Spec.of(self.dtype, self.device, shape)
 
 
@@ -134,7 +125,7 @@ def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Scalar = 1, alpha: Scalar = 
     check_inner(mat1, mat2)
     shape = (mat1.shape[0], mat2.shape[1])
     check_expands(self, shape)
-    check_implemented(self.dtype, "addmm_impl_cpu_")
+    refuse(self.dtype, "addmm_impl_cpu_", BOOL_NAMES)
     return Spec.of(self.dtype, self.device, shape)
 
 
@@ -153,7 +144,7 @@ def baddbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Scalar = 1, alpha: Sca
         ),
     )
     _check_scalar_types(batch1, batch2)
-    check_implemented(self.dtype, "baddbmm")
+    refuse(self.dtype, "baddbmm", BOOL_NAMES)
     return Spec.of(self.dtype, self.device, shape)
 
 
@@ -176,7 +167,7 @@ def addbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Scalar = 1, alpha: Scal
         ),
     )
     _check_same_dtypes(self, batch1, batch2)
-    check_implemented(self.dtype, "addmm_impl_cpu_")
+    refuse(self.dtype, "addmm_impl_cpu_", BOOL_NAMES)
     return Spec.of(self.dtype, self.device, shape)
 
 
@@ -197,7 +188,7 @@ def _matrix_vector(self_size: tuple[int, ...], self: Dtype, mat: Spec, vec: Spec
             f"and {vec.dtype.scalar_name}"
         ),
     )
-    check_implemented(mat.dtype, "addmv_impl_cpu")
+    refuse(mat.dtype, "addmv_impl_cpu", BOOL_NAMES)
     return Spec.of(mat.dtype, mat.device, (mat.shape[0],))
 
 
@@ -234,7 +225,7 @@ def dot(self: Spec, other: Spec) -> Spec:
             f"to have the same number of elements, but got {self.numel} and {other.numel} elements respectively"
         ),
     )
-    check_implemented(self.dtype, "dot")
+    refuse(self.dtype, "dot", BOOL_NAMES)
     return Spec.of(self.dtype, self.device, ())
 
 
@@ -266,7 +257,7 @@ def cross(self: Spec, other: Spec, dim: int = -1) -> Outputs:
         ),
     )
     shape = broadcast_shapes(self.shape, other.shape)
-    check_implemented(self.dtype, "cross")
+    refuse(self.dtype, "cross", BOOL_NAMES)
     _check_scalar_types(self, other)
     return Outputs(Spec.of(self.dtype, self.device, shape), values=(self, other, wrapped))
 

@@ -14,6 +14,7 @@ from mindtorch_storage.strides import contiguous_strides
 from ..errors import LinAlgError
 from ..typing import Tensor
 from .checks import check, shape_text
+from .support import require
 
 _TEXTS = (
     (
@@ -78,11 +79,7 @@ def check_inexact(self: Any, name: str, *, low_precision: bool = False) -> None:
 def check_kernel(self: Spec, kernel: str) -> None:
     """Raise torch's error for a dtype that its kernel `kernel` was not made for: less than float32."""
     dtype = self.dtype
-    check(
-        (dtype.is_floating_point or dtype.is_complex) and dtype.to_real().itemsize >= 4,
-        lambda: f"\"{kernel}\" not implemented for '{dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require((dtype.is_floating_point or dtype.is_complex) and dtype.to_real().itemsize >= 4, dtype, kernel)
 
 
 def check_dims(self: Any, name: str) -> None:

@@ -17,7 +17,7 @@ from ..defaults import get_default_dtype
 from ..typing import Scalar
 from .checks import c_type
 from .rule import MetaRule, Outputs, every_dim
-from .support import BOOL_NAMES, COMPLEX, INTEGERS, limited
+from .support import BOOL_NAMES, COMPLEX, INTEGERS, lacking, limited
 
 DEFAULT = "default"
 """The result has the promoted dtype of the operands."""
@@ -206,7 +206,7 @@ def no_complex(name: str, complex_text: bool = False) -> MetaRule:
         if compute.is_complex:
             if complex_text:
                 raise RuntimeError(f"{name} not implemented for complex tensors.")
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{compute.scalar_name}'")
+            raise lacking(compute, f"{name}_cpu")
 
     return checked(pointwise(operands=(0, 1)), check_values)
 
@@ -248,7 +248,7 @@ def _scalar_without_bool(rule: MetaRule, kernel: Callable[..., str]) -> MetaRule
         compute = promoted([value for value in (self, *bounds) if value is not None])
         _refuse_complex_clamp(compute, *bounds)
         if compute is bool_dtype and ((None not in bounds and len(bounds) == 2) or not isinstance(bounds[0], Spec)):
-            raise NotImplementedError(f"\"{kernel(self, *bounds)}\" not implemented for 'Bool'")
+            raise lacking(compute, kernel(self, *bounds))
 
     return checked(complex_checked, check_values)
 

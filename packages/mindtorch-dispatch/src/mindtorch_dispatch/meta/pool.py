@@ -12,6 +12,7 @@ from mindtorch_storage.spec import Spec
 from .checks import c_type, check, shape_text, wrap_dim
 from .memory_format import suggested, suggested_volumes
 from .rule import MetaRule, Outputs
+from .support import require
 from .window import reach, window_count
 
 _WORDS = {2: "two", 3: "three"}
@@ -162,11 +163,7 @@ def max_pool(dims: int) -> MetaRule:
             lambda: f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input",
         )
         shape = _size(self, dims, f"{name}_with_indices_out_cpu_template()", kernel, steps, pads, gaps, ceil_mode)
-        check(
-            self.dtype is not bool_dtype and not self.dtype.is_complex,
-            lambda: f"\"{name}\" not implemented for '{self.dtype.scalar_name}'",
-            NotImplementedError,
-        )
+        require(self.dtype is not bool_dtype and not self.dtype.is_complex, self.dtype, name)
         out = (suggested_volumes if dims == 3 else suggested)(self, shape)
         return Outputs((out, out.with_(dtype=int64)), values=(self, kernel, steps, pads, gaps, ceil_mode))
 
@@ -195,11 +192,7 @@ def avg_pool(dims: int) -> MetaRule:
         wrap_dim(-dims - 1, self.ndim)
         shape = _size(self, dims, f"{name}()", kernel, steps, pads, [1] * dims, ceil_mode)
         kernel_name = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"
-        check(
-            self.dtype is not bool_dtype and not self.dtype.is_complex,
-            lambda: f"\"{kernel_name}\" not implemented for '{self.dtype.scalar_name}'",
-            NotImplementedError,
-        )
+        require(self.dtype is not bool_dtype and not self.dtype.is_complex, self.dtype, kernel_name)
         out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
         return Outputs(out, values=(self, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override))
 

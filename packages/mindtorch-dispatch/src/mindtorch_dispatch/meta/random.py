@@ -26,11 +26,11 @@ from ..meta.random_checks import (
     check_probability,
     check_uniform,
     integer_range,
-    not_implemented,
     number,
     warn_of_rounding,
 )
 from ..meta.rule import MetaRule, Outputs, meta_rule
+from .support import lacking
 
 rule = meta_rule()
 factory_rule = meta_rule(out=True)
@@ -67,7 +67,7 @@ def exponential_(self: Spec, lambd: float, generator: object | None) -> Spec:
         ),
     )
     if self.dtype not in REAL_FLOATS:
-        raise not_implemented("exponential_cpu", self.dtype)
+        raise lacking(self.dtype, "exponential_cpu")
     return self
 
 
@@ -76,7 +76,7 @@ def geometric_(self: Spec, p: float, generator: object | None) -> Spec:
     """`geometric_`."""
     check(0 < p < 1, lambda: f"geometric_ expects p to be in (0, 1), but got p={number(p)}")
     if self.numel and self.dtype not in REAL_FLOATS + INTEGERS:
-        raise not_implemented("geometric_cpu", self.dtype)
+        raise lacking(self.dtype, "geometric_cpu")
     return self
 
 
@@ -92,7 +92,7 @@ def cauchy_(self: Spec, median: float, sigma: float, generator: object | None) -
         ),
     )
     if self.numel and self.dtype not in REAL_FLOATS:
-        raise not_implemented("cauchy_cpu", self.dtype)
+        raise lacking(self.dtype, "cauchy_cpu")
     return self
 
 
@@ -101,7 +101,7 @@ def log_normal_(self: Spec, mean: float, std: float, generator: object | None) -
     """`log_normal_`."""
     check(std > 0.0, lambda: f"log_normal_ expects std > 0.0, but found std={number(std)}")
     if self.numel and self.dtype not in REAL_FLOATS:
-        raise not_implemented("log_normal_cpu", self.dtype)
+        raise lacking(self.dtype, "log_normal_cpu")
     return self
 
 
@@ -109,7 +109,7 @@ def log_normal_(self: Spec, mean: float, std: float, generator: object | None) -
 def random_(self: Spec, generator: object | None) -> Spec:
     """`random_()`."""
     if self.numel and self.dtype not in (*REAL_FLOATS, *INTEGERS, bool_dtype):
-        raise not_implemented("random_kernel_cpu", self.dtype)
+        raise lacking(self.dtype, "random_kernel_cpu")
     return self
 
 
@@ -129,7 +129,7 @@ def random_from(self: Spec, low: int, high: int | None, generator: Any) -> Outpu
         if not self.numel:
             return Outputs(self, values=(self, low, None, generator))
         if self.dtype is float16 or self.dtype.is_complex or self.dtype not in (*REAL_FLOATS, *INTEGERS):
-            raise not_implemented("random_full_64_bits_range_kernel_cpu", self.dtype)
+            raise lacking(self.dtype, "random_full_64_bits_range_kernel_cpu")
         check(
             self.dtype in (int64, float64, float32, bfloat16),
             lambda: "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16",
@@ -144,7 +144,7 @@ def bernoulli_float_(self: Spec, p: float, generator: object | None) -> Spec:
     """`bernoulli_(p)`."""
     check_probability(p)
     if self.numel and self.dtype not in _BERNOULLI:
-        raise not_implemented("bernoulli_scalar_cpu_", self.dtype)
+        raise lacking(self.dtype, "bernoulli_scalar_cpu_")
     return self
 
 
@@ -154,9 +154,9 @@ def bernoulli_tensor_(self: Spec, p: Spec, generator: object | None) -> Spec:
     if not self.numel:
         return self
     if self.dtype not in _BERNOULLI:
-        raise not_implemented("bernoulli_tensor_cpu_self_", self.dtype)
+        raise lacking(self.dtype, "bernoulli_tensor_cpu_self_")
     if p.dtype not in REAL_FLOATS:
-        raise not_implemented("bernoulli_tensor_cpu_p_", p.dtype)
+        raise lacking(p.dtype, "bernoulli_tensor_cpu_p_")
     check_expandable(p, self)
     return self
 
@@ -170,7 +170,7 @@ def bernoulli(self: Spec, generator: object | None) -> Spec:
     """`bernoulli`: elementwise probabilities, result of their dtype."""
     if self.numel and self.dtype not in REAL_FLOATS:
         kernel = "bernoulli_tensor_cpu_p_" if self.dtype in _BERNOULLI else "bernoulli_tensor_cpu_self_"
-        raise not_implemented(kernel, self.dtype)
+        raise lacking(self.dtype, kernel)
     return _dense(self)
 
 
@@ -190,7 +190,7 @@ def _elementwise_rule(kernel: str) -> MetaRule:
     @rule
     def elementwise(self: Spec, generator: object | None) -> Spec:
         if self.dtype not in REAL_FLOATS:
-            raise not_implemented(kernel, self.dtype)
+            raise lacking(self.dtype, kernel)
         return _dense(self)
 
     return elementwise
@@ -204,7 +204,7 @@ standard_gamma = _elementwise_rule("gamma_cpu")
 def sample_dirichlet(self: Spec, generator: object | None) -> Spec:
     """`_sample_dirichlet`: one probability per concentration."""
     if self.dtype not in (float32, float64):
-        raise not_implemented("dirichlet", self.dtype)
+        raise lacking(self.dtype, "dirichlet")
     return _dense(self)
 
 
@@ -218,7 +218,7 @@ def same_single_or_double(kernel: str) -> Callable[..., None]:
                 lambda other=other: f"Found dtype {other.dtype.scalar_name} but expected {first.dtype.scalar_name}",
             )
         if first.dtype not in (float32, float64):
-            raise not_implemented(kernel, first.dtype)
+            raise lacking(first.dtype, kernel)
 
     return check_dtypes
 
@@ -240,7 +240,7 @@ def binomial(count: Spec, prob: Spec, generator: object | None) -> Spec:
         lambda: f"Found dtype {prob.dtype.scalar_name} but expected {count.dtype.scalar_name}",
     )
     if count.dtype not in (float32, float64):
-        raise not_implemented("binomial_cpu", count.dtype)
+        raise lacking(count.dtype, "binomial_cpu")
     return Spec.of(count.dtype, count.device, shape)
 
 

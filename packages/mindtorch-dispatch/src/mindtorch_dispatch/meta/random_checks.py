@@ -32,6 +32,7 @@ from mindtorch_storage.spec import Spec
 
 from ..frames import frames_to_caller
 from ..meta.checks import check, shape_text
+from .support import lacking
 
 REAL_FLOATS = (float32, float64, float16, bfloat16)
 INTEGERS = (int64, int32, int16, int8, uint8)
@@ -56,11 +57,6 @@ CPP_NAMES = {
 _INT64_MAX = 2**63 - 1
 
 
-def not_implemented(kernel: str, dtype: Dtype) -> NotImplementedError:
-    """Return torch's error for a dtype that a kernel was not compiled for."""
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
-
-
 def number(value: float) -> str:
     """Return `value` as a C++ stream prints a double."""
     return f"{value:g}"
@@ -77,7 +73,7 @@ def check_uniform(dtype: Dtype, low: float, high: float) -> None:
     """Raise unless uniform numbers in [low, high) exist in `dtype`."""
     dtype = dtype.to_real()
     if dtype not in REAL_FLOATS:
-        raise not_implemented("check_uniform_bounds", dtype)
+        raise lacking(dtype, "check_uniform_bounds")
     largest = _largest(dtype)
     for name, bound in (("from", low), ("to", high)):
         check(-largest <= bound <= largest, lambda name=name: f"{name} is out of bounds for {CPP_NAMES[dtype]}")
@@ -98,7 +94,7 @@ def check_normal(spec: Spec, std: float) -> None:
     """Raise unless normals of that standard deviation exist in the dtype; without elements any dtype will do."""
     check(std >= 0, lambda: f"normal expects std >= 0.0, but found std {number(std)}")
     if spec.numel and spec.dtype.to_real() not in REAL_FLOATS:
-        raise not_implemented("normal_kernel_cpu", spec.dtype)
+        raise lacking(spec.dtype, "normal_kernel_cpu")
 
 
 def _significant_bits(dtype: Dtype) -> int:
@@ -138,7 +134,7 @@ def integer_range(dtype: Dtype, low: int, high: int | None) -> tuple[int, int]:
         check(low < high, lambda: f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
         if dtype.is_floating_point:
             if dtype not in REAL_FLOATS:
-                raise not_implemented("random_update_from_to", dtype)
+                raise lacking(dtype, "random_update_from_to")
             low, high = _raised_low(dtype, low), _lowered_high(dtype, high)
             check(
                 low < high,
@@ -247,4 +243,4 @@ def check_permutation(dtype: Dtype, n: int) -> None:
             lambda: f"value cannot be converted to type {name} without overflow",
         )
     elif dtype is not bfloat16:
-        raise not_implemented("randperm", dtype)
+        raise lacking(dtype, "randperm")

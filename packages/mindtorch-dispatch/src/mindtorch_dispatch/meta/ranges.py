@@ -18,6 +18,7 @@ from ..typing import Scalar
 from .checks import c_type, check
 from .factory import fresh, options_rule
 from .rule import Outputs
+from .support import require
 
 counting_rule = options_rule(out=True, counted=True)
 
@@ -67,11 +68,7 @@ def _arange(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype | None, devic
         floating = any(isinstance(value, float) for value in (start, end, step))
         dtype = get_default_dtype() if floating else int64
     device = device or get_default_device()
-    check(
-        device.type == "meta" or not (dtype.is_complex or dtype is bool_dtype),
-        lambda: f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require(device.type == "meta" or not (dtype.is_complex or dtype is bool_dtype), dtype, "arange_cpu")
     first, last, stride = _range_bounds(start, end, step, dtype)
     length = -((first - last) // stride) if dtype is int64 else math.ceil(_ratio(first, last, stride))
     return _counted(first, last, stride, length, dtype, device)
@@ -131,11 +128,7 @@ def _spaced(name: str, start: Scalar, end: Scalar, steps: int, dtype: Any, devic
             ),
         )
         dtype = dtype or inferred
-    check(
-        dtype is not bool_dtype and dtype is not complex32,
-        lambda: f"\"{name}_cpu\" not implemented for '{dtype.scalar_name}'",
-        NotImplementedError,
-    )
+    require(dtype is not bool_dtype and dtype is not complex32, dtype, f"{name}_cpu")
     return fresh((steps,), dtype, device)
 
 

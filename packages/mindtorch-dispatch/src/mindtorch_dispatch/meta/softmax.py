@@ -11,22 +11,14 @@ from ..apart import ELEMENTWISE
 from .checks import broadcastable, check, shape_text, wrap_dim, wrap_dims
 from .reduce import float_result, reduced
 from .rule import MetaRule, Outputs, before_dim, before_kept_dims, meta_rule
-
-
-def check_floating(dtype: Dtype, name: str) -> None:
-    """Raise torch's error for a dtype without a kernel called `name`."""
-    check(
-        dtype.is_floating_point,
-        lambda: f"\"{name}\" not implemented for '{dtype.scalar_name}'",
-        NotImplementedError,
-    )
+from .support import require_floating
 
 
 def _check_softmax(self: Spec, dtype: Dtype, dim: int, name: str) -> int:
     wrapped = wrap_dim(dim, self.ndim)
     if self.numel:
         last = "lastdim_" if wrapped == max(self.ndim - 1, 0) else ""
-        check_floating(dtype, f"{name}_{last}kernel_impl")
+        require_floating(dtype, f"{name}_{last}kernel_impl")
     return wrapped
 
 
@@ -85,5 +77,5 @@ def logcumsumexp(self: Spec, dim: int) -> Outputs:
     """`logcumsumexp`."""
     wrapped = wrap_dim(dim, self.ndim)
     if self.numel and not self.dtype.is_complex:
-        check_floating(self.dtype, "logcumsumexp_out_cpu")
+        require_floating(self.dtype, "logcumsumexp_out_cpu")
     return Outputs(self.contiguous(), values=(self, wrapped))

@@ -12,22 +12,15 @@ from ..apart import ELEMENTWISE
 from .checks import c_type, check
 from .pointwise import FLOAT, checked, placed, pointwise, promoted, row_major
 from .rule import MetaRule, Outputs
-
-_HALVES = ("float16", "bfloat16")
-_INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "bool", "uint16", "uint32", "uint64")
-
-
-def refuse(dtype: Dtype, name: str, half: bool = True) -> None:
-    """Raise torch's NotImplementedError for complex dtypes, and for half precision unless `half`."""
-    if dtype.is_complex or (not half and dtype.name in _HALVES):
-        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype.scalar_name}'")
+from .support import COMPLEX, HALVES, refuse, require_floating
 
 
 def real_only(name: str, *, half: bool = True, inplace: bool = False) -> MetaRule:
     """Rule of a function of one or two real operands; integers become floats."""
+    without = COMPLEX if half else COMPLEX | HALVES
 
     def check_values(*values: object) -> None:
-        refuse(promoted(values), name, half)
+        refuse(promoted(values), name, without)
 
     return checked(pointwise(FLOAT, inplace=inplace), check_values)
 
@@ -36,10 +29,7 @@ def incomplete_gamma(name: str) -> MetaRule:
     """Rule of `igamma` and `igammac`: floating point only."""
 
     def check_values(self: Spec, other: Spec) -> None:
-        compute = promoted((self, other))
-        if compute.name in _INTEGERS:
-            raise NotImplementedError(f"\"{name}\" not implemented for '{compute.scalar_name}'")
-        refuse(compute, name)
+        require_floating(promoted((self, other)), name)
 
     return checked(pointwise(FLOAT), check_values)
 
@@ -49,7 +39,7 @@ _GAMMA = pointwise(FLOAT, operands=(0,))
 
 def _polygamma(n: int, self: Spec) -> Outputs:
     check(n >= 0, lambda: "polygamma(n, x) does not support negative n.")
-    refuse(self.dtype, {0: "digamma", 1: "trigamma"}.get(n, "polygamma"))
+    refuse(self.dtype, {0: "digamma", 1: "trigamma"}.get(n, "polygamma"), COMPLEX)
     answer = _GAMMA(self)
     return Outputs(answer.specs, cast={1: answer.cast})
 
@@ -61,7 +51,7 @@ polygamma = MetaRule(_polygamma, out=True, aliases_ok=True)
 def _mvlgamma(self: Spec, p: int) -> Outputs:
     check(p >= 1, lambda: "p has to be greater than or equal to 1")
     check(self.dtype is not bool_dtype, lambda: "The input tensor may not be a boolean tensor.")
-    refuse(self.dtype, "arange_cpu")
+    refuse(self.dtype, "arange_cpu", COMPLEX)
     found: Outputs = placed(_GAMMA, row_major)(self)
     return found
 

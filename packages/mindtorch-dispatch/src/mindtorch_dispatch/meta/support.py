@@ -13,12 +13,25 @@ WIDE_UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
 COMPLEX = frozenset({"complex32", "complex64", "complex128"})
 BOOL_NAMES = frozenset({"bool"})
 INTEGERS = frozenset({"uint8", "int8", "int16", "int32", "int64"}) | WIDE_UNSIGNED
-FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+HALVES = frozenset({"float16", "bfloat16"})
+FLOATS = frozenset({"float32", "float64"}) | HALVES
 
 
 def lacking(dtype: Dtype, kernel: str) -> NotImplementedError:
     """Return torch's error for a kernel that lacks `dtype`."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
+
+
+def require(holds: bool, dtype: Dtype, kernel: str) -> None:
+    """Raise torch's error for a kernel that has `dtype` only where `holds`."""
+    if not holds:
+        raise lacking(dtype, kernel)
+
+
+def require_floating(dtype: Dtype, kernel: str) -> None:
+    """Raise torch's error for a kernel that has floating point dtypes alone."""
+    if not dtype.is_floating_point:
+        raise lacking(dtype, kernel)
 
 
 def refuse(dtype: Dtype, kernel: str, without: Iterable[str]) -> None:

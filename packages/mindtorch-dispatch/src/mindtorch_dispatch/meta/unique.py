@@ -6,11 +6,7 @@ from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
 from .rule import MetaRule
-
-
-def _refuse_complex(self: Spec, name: str) -> None:
-    if self.dtype.is_complex:
-        raise NotImplementedError(f"\"{name}\" not implemented for '{self.dtype.scalar_name}'")
+from .support import COMPLEX, refuse
 
 
 def _three(self: Spec) -> tuple[Spec, Spec, Spec]:
@@ -21,17 +17,17 @@ def _three(self: Spec) -> tuple[Spec, Spec, Spec]:
 def _unique(
     self: Spec, sorted_: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Spec, Spec, Spec]:
-    _refuse_complex(self, "unique")
+    refuse(self.dtype, "unique", COMPLEX)
     return _three(self)
 
 
 def _unique_runs(self: Spec, return_inverse: bool = False, return_counts: bool = False) -> tuple[Spec, Spec, Spec]:
-    _refuse_complex(self, "unique")
+    refuse(self.dtype, "unique", COMPLEX)
     return _three(self)
 
 
 def _unique_rows(self: Spec, consecutive: bool) -> tuple[Spec, Spec, Spec]:
-    _refuse_complex(self, "unique_dim")
+    refuse(self.dtype, "unique_dim", COMPLEX)
     return _three(self)
 
 

@@ -10,6 +10,7 @@ from mindtorch_storage.spec import Spec
 from .checks import check, shape_text
 from .memory_format import suggested
 from .rule import MetaRule
+from .support import require
 
 _AXES = {1: "W", 2: "HW", 3: "DHW"}
 
@@ -53,11 +54,7 @@ def resize(dims: int, kernel_name: str, *, bytes_ok: bool) -> MetaRule:
             _fits(self, dims),
             lambda: f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes {shape_text(self.shape)}",
         )
-        check(
-            self.dtype.is_floating_point or (bytes_ok and self.dtype.name == "uint8"),
-            lambda: f"\"{kernel_name}\" not implemented for '{self.dtype.scalar_name}'",
-            NotImplementedError,
-        )
+        require(self.dtype.is_floating_point or (bytes_ok and self.dtype.name == "uint8"), self.dtype, kernel_name)
         return suggested(self, shape)
 
     return MetaRule(rule, out=True)

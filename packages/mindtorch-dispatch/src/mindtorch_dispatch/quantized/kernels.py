@@ -13,6 +13,7 @@ from mindtorch_storage.quantized import PACKED, PER_TENSOR, QuantizedArray, Quan
 
 from ..call import aten
 from ..meta.checks import check
+from ..meta.support import lacking
 from ..typing import Tensor
 from .rounding import dequantize, levels, quantize, requantized, single
 from .table import kernel
@@ -22,7 +23,7 @@ from .tensors import empty, integers, is_quantized, like, per_tensor, quantizer
 def unpacked_only(self: Tensor, name: str = "copy_kernel") -> None:
     """Refuse tensors of several elements a byte, as torch does."""
     if self.dtype in PACKED:
-        raise NotImplementedError(f"\"{name}\" not implemented for '{self.dtype.scalar_name}'")
+        raise lacking(self.dtype, name)
 
 
 @kernel("clone")
