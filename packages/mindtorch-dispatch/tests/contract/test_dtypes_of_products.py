@@ -21,4 +21,4 @@ BOTH = {
 
 @pytest.mark.parametrize("name", BOTH)
 def test_error_names_the_operand(name: str) -> None:
-    assert_torch_error(lambda: BOTH[name](torch), lambda: BOTH[name](mt))
+    assert_torch_error(lambda: BOTH[name](mt), lambda: BOTH[name](torch))

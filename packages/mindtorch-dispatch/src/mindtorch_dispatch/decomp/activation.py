@@ -10,7 +10,7 @@ from mindtorch_storage.dtype import float32, float64
 
 from ..call import aten
 from ..meta.checks import check
-from ..meta.support import require_floating
+from ..meta.support import FLOATS, require, require_floating
 from ..typing import Scalar, Tensor, TensorOrScalar
 
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -83,6 +83,8 @@ def celu_(self: Tensor, alpha: Scalar) -> Any:
 
 def _slopes(self: Tensor, lower: TensorOrScalar, upper: TensorOrScalar, generator: object) -> Any:
     """Return a slope per element: drawn where the element is not positive, in order, and one elsewhere."""
+    if self.is_meta:
+        return aten.empty_like(self)
     negative = aten.reshape(aten.le(self, 0), [-1])
     drawn = aten.empty([int(aten.sum(negative).item())], dtype=float64, device=self.device).uniform_(
         lower, upper, generator=generator
@@ -93,16 +95,22 @@ def _slopes(self: Tensor, lower: TensorOrScalar, upper: TensorOrScalar, generato
     return aten.reshape(slopes, list(self.shape))
 
 
-def _check_rrelu(self: Tensor, lower: Any, upper: Any) -> None:
+_DRAWN = FLOATS - {"float16"}
+
+
+def _check_rrelu(self: Tensor, lower: Any, upper: Any, training: bool) -> None:
     check(lower <= upper, lambda: "Lower bound should be less than or equal to the upper bound")
-    require_floating(self.dtype, "leaky_relu_cpu")
+    if training:
+        require(self.dtype.name in _DRAWN, self, "rrelu_with_noise_out_cpu")
+    else:
+        require_floating(self, "leaky_relu_cpu")
 
 
 def rrelu(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator: object | None) -> Any:
     """`leaky_relu` with drawn slopes in training, with their mean otherwise."""
     for name, bound in (("lower", lower), ("upper", upper)):
         check(np.isfinite(bound), lambda name=name, bound=bound: f"rrelu: {name} bound must be finite, got {bound}")
-    _check_rrelu(self, lower, upper)
+    _check_rrelu(self, lower, upper, training)
     if training:
         return aten.mul(self, _slopes(self.detach(), lower, upper, generator))
     return aten.leaky_relu(self, (lower + upper) / 2)
@@ -110,7 +118,7 @@ def rrelu(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator:
 
 def rrelu_(self: Tensor, lower: Scalar, upper: Scalar, training: bool, generator: object | None) -> Any:
     """`rrelu` in place."""
-    _check_rrelu(self, lower, upper)
+    _check_rrelu(self, lower, upper, training)
     if training:
         return aten.mul_(self, _slopes(self.detach(), lower, upper, generator))
     return aten.leaky_relu_(self, (lower + upper) / 2)

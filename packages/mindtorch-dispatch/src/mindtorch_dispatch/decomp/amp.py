@@ -10,7 +10,7 @@ from mindtorch_storage.dtype import float32, int32
 
 from ..call import aten
 from ..meta.checks import check
-from ..meta.support import lacking
+from ..meta.support import require_floating
 from ..typing import Tensor
 
 
@@ -21,8 +21,7 @@ def unscale_(self: Sequence[Tensor], found_inf: Tensor, inv_scale: Tensor) -> No
     _check_single("inv_scale", inv_scale)
     _check_single("found_inf", found_inf)
     for grad in self:
-        if not grad.dtype.is_floating_point:
-            raise lacking(grad.dtype, "_amp_foreach_non_finite_check_and_unscale_cpu")
+        require_floating(grad, "_amp_foreach_non_finite_check_and_unscale_cpu")
         if not bool(aten.all(aten.isfinite(grad))):
             aten.fill_(found_inf, 1.0)
         aten.mul_(grad, inv_scale)

@@ -195,7 +195,7 @@ def tile(self: Tensor, dims: Sequence[int]) -> Any:
 def repeat_interleave_places(repeats: Tensor, output_size: int | None) -> Tensor:
     """Each place as often as `repeats` says."""
     check(len(repeats.shape) == 1, lambda: "repeat_interleave only accept 1D vector as repeat")
-    require(repeats.dtype.name in ("int64", "int32"), repeats.dtype, "repeat_interleave_cpu")
+    require(repeats.dtype.name in ("int64", "int32"), repeats, "repeat_interleave_cpu")
     if repeats.shape[0] and not repeats.is_meta:
         check(aten.min(repeats).item() >= 0, lambda: "repeats can not be negative")
     places = aten.arange(repeats.shape[0], dtype=repeats.dtype, device=repeats.device)

@@ -15,7 +15,7 @@ from ..call import aten
 from ..extend.devices import has_kernel, in_one_kernel
 from ..meta.checks import check, wrap_dim
 from ..meta.normalization import check_group_norm, check_normalized_shape
-from ..meta.support import require
+from ..meta.support import lacking
 from ..state import state
 from ..typing import Tensor
 from .npu import npu
@@ -42,7 +42,8 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None) 
     ):
         gamma = aten.ones(normalized_shape, dtype=dtype, device=input.device) if weight is None else weight
         return npu.npu_rms_norm(input, gamma, finfo(float32).eps if eps is None else eps)[0]
-    require(dtype.is_floating_point or dtype.is_complex, dtype, "rms_norm")
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise lacking(dtype, "rms_norm")  # a composite, which checks on the meta device, too
     wide = aten._to_copy(input, dtype=float32) if dtype.name in ("float16", "bfloat16") else input
     if eps is None:
         eps = finfo(wide.dtype.to_real() if dtype.is_complex else wide.dtype).eps

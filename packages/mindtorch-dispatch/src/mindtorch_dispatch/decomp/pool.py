@@ -124,7 +124,7 @@ def _check_max_pool1d(self: Tensor, kernel: Any, stride: Any, padding: Any, dila
     check(gap > 0, lambda: f"max_pool1d() dilation must be greater than zero, but got {gap}")
     extent = output_extent(shape[-1], size, step, pad, gap, ceil_mode)
     check(extent > 0, lambda: f"max_pool1d() Invalid computed output size: {extent}")
-    require_floating(self.dtype, "max_pool1d_impl")
+    require_floating(self, "max_pool1d_impl")
 
 
 def max_pool1d(

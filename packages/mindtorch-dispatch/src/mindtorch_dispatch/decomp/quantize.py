@@ -8,14 +8,13 @@ from mindtorch_storage.dtype import float32
 
 from ..call import aten
 from ..meta.checks import check
-from ..meta.support import lacking
+from ..meta.support import require_floating
 from ..typing import Tensor
 from .quantized import exact_parameters
 
 
 def _rounded(self: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int) -> tuple[Any, Any]:
-    if not self.dtype.is_floating_point:
-        raise lacking(self.dtype, "fake_quantize_tensor_cachemask_kernel_type_handling")
+    require_floating(self, "fake_quantize_tensor_cachemask_kernel_type_handling")
     wide = self if self.dtype.itemsize > 2 else aten._to_copy(self, dtype=float32)
     level = aten.add(
         aten.round(aten.mul(wide, 1.0 / scale if isinstance(scale, float) else aten.reciprocal(scale))), zero_point

@@ -67,7 +67,7 @@ def masked_softmax(self: Tensor, mask: Tensor, dim: int | None, mask_type: int |
             raise RuntimeError("Mask Type should be defined")
         mask = _mask_like(self, mask, 2 if mask_type is None else mask_type)
     if self.numel():
-        require_floating(self.dtype, "masked_softmax")
+        require_floating(self, "masked_softmax")
     return aten._softmax(aten.masked_fill(self, mask, float("-inf")), -1 if dim is None else dim, False)
 
 

@@ -13,15 +13,15 @@ from mindtorch_storage.strides import broadcast_pair, broadcast_shapes, preserve
 from .checks import check, shape_text, wrap_dim
 from .pointwise import DEFAULT, checked, pointwise, promoted
 from .rule import MetaRule, Outputs, meta_rule
-from .support import BOOL_NAMES, COMPLEX, lacking, limited, require_floating
+from .support import BOOL_NAMES, COMPLEX, INTEGERS, lacking, limited, require_floating
 
 
-def floating(name: str, count: int = 1, *, inplace: bool = True, out: bool = True) -> MetaRule:
-    """Rule of an activation over its first `count` tensors; integral dtypes have no kernel `name`."""
+def floating(name: str, count: int = 1, *, inplace: bool = True, out: bool = True, complexes: bool = False) -> MetaRule:
+    """Rule of an activation over its first `count` tensors; its kernel `name` has floats, and `complexes` where it says so."""
 
     def check_values(*values: object) -> None:
         compute = promoted(values[:count])
-        if not (compute.is_floating_point or compute.is_complex):
+        if not (compute.is_floating_point or (complexes and compute.is_complex)):
             raise lacking(compute, name)
 
     return checked(pointwise(DEFAULT, operands=tuple(range(count)), inplace=inplace, out=out), check_values)
@@ -34,11 +34,6 @@ def gelu(rule: MetaRule) -> MetaRule:
         check(values[-1] in ("none", "tanh"), lambda: "approximate argument must be either none or tanh.")
 
     return checked(rule, check_values)
-
-
-def at(name: str, *places: int) -> MetaRule:
-    """As `floating`, for tensors that stand at the given argument places."""
-    return checked(pointwise(DEFAULT, operands=places, inplace=False, out=True), lambda *values: None)
 
 
 def _check_slope(name: str, slope: Any, hint: str = "") -> None:
@@ -72,7 +67,15 @@ def _check_elu_backward(grad_output: Spec, alpha: Any, *rest: Any) -> None:
         _check_slope("elu", alpha)
 
 
-elu_backward = checked(at("elu_backward_cpu", 0, 5), _check_elu_backward)
+elu_backward = limited(
+    checked(pointwise(DEFAULT, operands=(0, 5), inplace=False), _check_elu_backward),
+    "elu_backward_cpu",
+    COMPLEX,
+    INTEGERS,
+    BOOL_NAMES,
+    INTEGERS,
+    BOOL_NAMES,
+)
 """Gradient of `elu`; from the result only where alpha is not negative."""
 
 
@@ -82,7 +85,7 @@ def _check_relu(self: Spec) -> None:
         raise NotImplementedError("clamp is not supported for complex types")
 
 
-relu = checked(pointwise(DEFAULT), _check_relu)
+relu = limited(checked(pointwise(DEFAULT), _check_relu), "clamp_min_scalar_cpu")
 """`relu`: integers too, bool is refused."""
 
 
@@ -93,7 +96,7 @@ def _check_hardtanh(self: Spec, low: object, high: object) -> None:
     check(not self.dtype.is_complex, lambda: "clamp is not supported for complex types", NotImplementedError)
 
 
-hardtanh = checked(pointwise(DEFAULT, operands=(0,)), _check_hardtanh)
+hardtanh = limited(checked(pointwise(DEFAULT, operands=(0,)), _check_hardtanh), "clamp_scalar_cpu")
 """`hardtanh`: integers too."""
 
 
@@ -105,7 +108,7 @@ threshold_backward = limited(pointwise(DEFAULT, operands=(1, 0), inplace=False),
 
 
 def _check_softshrink(self: Spec, lambd: Any) -> None:
-    require_floating(self.dtype, "softshrink_check")
+    require_floating(self, "softshrink_check")
     largest = finfo(self.dtype).max
     check(
         0 <= lambd <= largest,
@@ -135,7 +138,7 @@ def _halved(self: Spec, dim: int) -> tuple[int, tuple[int, ...]]:
 def glu(self: Spec, dim: int = -1) -> Outputs:
     """`glu`: one half gated by the other."""
     wrapped, half = _halved(self, dim)
-    require_floating(self.dtype, "glu_cpu")
+    require_floating(self, "glu_cpu")
     return Outputs(Spec.of(self.dtype, self.device, half), values=(self, wrapped))
 
 
@@ -163,5 +166,5 @@ def prelu_backward(grad_output: Spec, self: Spec, weight: Spec) -> tuple[Spec, S
 @meta_rule()
 def log_sigmoid_forward(self: Spec) -> tuple[Spec, Spec]:
     """`log_sigmoid` and an unused buffer."""
-    require_floating(self.dtype, "log_sigmoid_cpu")
+    require_floating(self, "log_sigmoid_cpu")
     return self.contiguous(), Spec.of(self.dtype, self.device, (0,))

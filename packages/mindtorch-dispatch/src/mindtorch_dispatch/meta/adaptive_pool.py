@@ -51,7 +51,7 @@ def average(dims: int) -> MetaRule:
             lambda: f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {shape_text(self.shape)}",
         )
         _check_not_empty(self, 2 if dims == 2 else self.ndim - 1, f"{name}()")
-        require_floating(self.dtype, name)
+        require_floating(self, name if dims == 2 else f"{name}_cpu")
         shape = (*self.shape[:-dims], *output_size)
         return suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
 
@@ -70,7 +70,7 @@ def largest(dims: int) -> MetaRule:
         _check_not_empty(self, self.ndim - 1, f"{name}()")
         check(len(output_size) == dims, lambda: f"{name}(): internal error: output_size.size() must be {dims}")
         shape = check_size((*self.shape[:-dims], *output_size))
-        require_floating(self.dtype, name)
+        require_floating(self, name if dims == 2 else f"{name}_cpu")
         out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
         return out, out.with_(dtype=int64)
 

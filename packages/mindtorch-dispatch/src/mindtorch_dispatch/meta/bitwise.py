@@ -6,7 +6,7 @@ from mindtorch_storage.dtype import bool as bool_dtype
 
 from .pointwise import checked, pointwise, promoted
 from .rule import MetaRule
-from .support import limited, require
+from .support import lacking, limited
 
 
 def bitwise(name: str) -> MetaRule:
@@ -15,7 +15,8 @@ def bitwise(name: str) -> MetaRule:
 
     def check_values(*values: object) -> None:
         compute = promoted(values)
-        require(not (compute.is_floating_point or compute.is_complex), compute, kernel)
+        if compute.is_floating_point or compute.is_complex:
+            raise lacking(compute, kernel)
 
     return checked(pointwise(), check_values)
 
@@ -30,6 +31,7 @@ def shift(name: str) -> MetaRule:
 
     def check_values(*values: object) -> None:
         compute = promoted(values)
-        require(not (compute.is_floating_point or compute.is_complex or compute is bool_dtype), compute, kernel)
+        if compute.is_floating_point or compute.is_complex or compute is bool_dtype:
+            raise lacking(compute, kernel)
 
     return limited(checked(pointwise(), check_values), kernel)

@@ -10,7 +10,7 @@ from mindtorch_storage.spec import Spec
 from ..apart import ELEMENTWISE
 from .pointwise import BOOL, broadcast_spec, checked, pointwise, promoted
 from .rule import MetaRule, Outputs
-from .support import WIDE_UNSIGNED, lacking, limited, refuse
+from .support import WIDE_UNSIGNED, lacking, limited
 
 
 def ordered(name: str) -> MetaRule:
@@ -29,7 +29,10 @@ def logical(name: str) -> MetaRule:
 
     def rule(*values: Any) -> Outputs:
         specs = [value for value in values if isinstance(value, Spec)]
-        refuse(promoted(values), f"{name}_cpu", WIDE_UNSIGNED)
-        return Outputs(broadcast_spec(specs, bool_dtype))
+        compute = promoted(values)
+        answer = Outputs(broadcast_spec(specs, bool_dtype))
+        if compute.name in WIDE_UNSIGNED:
+            answer.refused = lacking(compute, f"{name}_cpu")
+        return answer
 
     return MetaRule(rule, inplace=True, out=True, apart=ELEMENTWISE)

@@ -41,7 +41,7 @@ def complex_of(name: str) -> MetaRule:
                 f"{second.dtype.scalar_name} for second argument"
             ),
         )
-        require(name != "polar" or first.dtype.name != "float16", first.dtype, "polar_cpu")
+        require(name != "polar" or first.dtype.name != "float16", first, "polar_cpu")
         return Outputs(broadcast_spec((first, second), first.dtype.to_complex()))
 
     return MetaRule(rule, out=True, exact=_out_dtype, apart=ELEMENTWISE)

@@ -8,9 +8,10 @@ from typing import Any
 from mindtorch_storage.spec import Spec
 
 from .checks import check, shape_text
+from .matmul import NO_PRODUCTS
 from .memory_format import suggested
 from .rule import Outputs, meta_rule
-from .support import BOOL_NAMES, refuse
+from .support import refuse
 from .window import covered, reach, window_count
 
 _AXES = ("depth", "height", "width")
@@ -223,7 +224,7 @@ def convolution(
         raise RuntimeError(
             f"Input type ({input.dtype.type_name}) and bias type ({bias.dtype.type_name}) should be the same"
         )
-    refuse(input.dtype, "slow_conv2d_cpu", BOOL_NAMES)
+    refuse(input, "compute_columns3d" if input.ndim == 5 else "slow_conv2d_cpu", NO_PRODUCTS)
     _check_window(input, weight, dilation, transposed)
     small, large = (input.shape, shape) if transposed else (shape, input.shape)
     stride, dilation = _used(stride, small[2:], large[2:]), _used(dilation, weight.shape[2:], large[2:])

@@ -82,7 +82,7 @@ def _ctc_loss(
     _check_lengths("target_lengths", target_lengths, None)
     _check_targets(targets, target_lengths)
     _check_lengths("input_lengths", input_lengths, steps)
-    require(log_probs.dtype.is_floating_point and log_probs.itemsize >= 4, log_probs.dtype, "ctc_loss_cpu")
+    require(log_probs.dtype.is_floating_point and log_probs.itemsize >= 4, log_probs, "ctc_loss_cpu")
     states = 2 * max(target_lengths, default=0) + 1
     return (
         Spec.of(log_probs.dtype, log_probs.device, (batch,)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
@@ -12,18 +11,20 @@ from .checks import check, wrap_dim
 from .extremum import check_kernel
 from .pointwise import int_or_bool_to_long
 from .rule import MetaRule, Outputs
-from .support import lacking
+from .support import BOOL_NAMES, WIDE_UNSIGNED, refuse
 
 
 def running_sum(name: str) -> MetaRule:
     """Rule of `cumsum` and `cumprod`; the kernel gets (self, dim)."""
+    kernel = f"{name}_out_cpu"
 
     def rule(self: Spec, dim: int, dtype: Dtype | None = None) -> Outputs:
         chosen = dtype or int_or_bool_to_long(self.dtype)
         axis = wrap_dim(dim, self.ndim)
-        if chosen is bool_dtype and self.numel:
-            raise lacking(chosen, f"{name}_out_cpu")
-        return Outputs(Spec.of(chosen, self.device, self.shape), cast=chosen, values=(self, axis))
+        result = self.contiguous().with_(dtype=chosen)
+        if self.numel:
+            refuse(result, kernel, BOOL_NAMES | WIDE_UNSIGNED)
+        return Outputs(result, cast=chosen, values=(self, axis))
 
     return MetaRule(rule, inplace=True, out=True, exact=True, adopts=True, apart=ELEMENTWISE)
 
@@ -39,7 +40,7 @@ def running(name: str) -> MetaRule:
                 IndexError,
             )
         axis = wrap_dim(dim, self.ndim)
-        check_kernel(self.dtype, f"{name}_cpu")
+        check_kernel(self, f"{name}_cpu")
         specs = tuple(Spec.of(dtype, self.device, self.shape) for dtype in (self.dtype, int64))
         return Outputs(specs, values=(self, axis))
 

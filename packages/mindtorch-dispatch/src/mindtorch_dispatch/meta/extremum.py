@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import dtype as Dtype
@@ -13,12 +13,14 @@ from ..apart import ANYWHERE, ELEMENTWISE, Apart
 from .checks import check, wrap_dim, wrap_dims
 from .reduce import check_not_empty, reduced
 from .rule import MetaRule, Outputs, before_kept_dims
-from .support import WIDE_UNSIGNED, require
+from .support import COMPLEX, WIDE_UNSIGNED, refuse
+
+_UNORDERED = COMPLEX | WIDE_UNSIGNED
 
 
-def check_kernel(dtype: Dtype, name: str, *, refuses: tuple[str, ...] = ()) -> None:
+def check_kernel(operand: Spec, kernel: str, *, refuses: Collection[str] = ()) -> None:
     """Raise torch's NotImplementedError for complex, the wider unsigned dtypes, and those named in `refuses`."""
-    require(not dtype.is_complex and dtype.name not in WIDE_UNSIGNED and dtype.name not in refuses, dtype, name)
+    refuse(operand, kernel, _UNORDERED.union(refuses))
 
 
 def check_some(self: Spec, name: str) -> None:
@@ -55,7 +57,7 @@ def extreme_dims(name: str) -> MetaRule:
             check_some(self, name)
         check_not_empty(self, dim or dims, f"{name}()")
         if self.numel:
-            check_kernel(self.dtype, "max_values_cpu" if name == "amax" else "min_values_cpu")
+            check_kernel(self, "max_values_cpu" if name == "amax" else "min_values_cpu")
         return Outputs(reduced(self, dims, keepdim, self.dtype), values=(self, dims, keepdim))
 
     return MetaRule(rule, out=True, exact=dtype_mismatch, leading=before_kept_dims)
@@ -71,7 +73,7 @@ def extreme_all(name: str) -> MetaRule:
 
     def rule(self: Spec) -> Outputs:
         check_some(self, name)
-        check_kernel(self.dtype, f"{name}_all")
+        check_kernel(self, f"{name}_all")
         return Outputs(reduced(self, tuple(range(self.ndim)), False, self.dtype))
 
     return MetaRule(rule, out=True)
@@ -84,7 +86,7 @@ def extreme_dim(name: str) -> MetaRule:
         dims = one_dim(self, dim)
         check_not_empty(self, dims, f"{name}()")
         check(not self.dtype.is_complex, lambda: f"{name}(): does not support complex input")
-        check_kernel(self.dtype, f"{name}_cpu")
+        check_kernel(self, f"{name}_cpu")
         specs = (reduced(self, dims, keepdim, self.dtype), reduced(self, dims, keepdim, int64))
         return Outputs(specs, values=(self, dims, keepdim))
 
@@ -107,7 +109,7 @@ def position(name: str) -> MetaRule:
         else:
             dims = one_dim(self, dim)
             check_not_empty(self, dims, f"{name}()")
-        check_kernel(self.dtype, f"{name}_cpu")
+        check_kernel(self, f"{name}_cpu")
         axis = dims[0] if dim is not None and dims else None
         return Outputs(reduced(self, dims, keepdim, int64), values=(self, axis, keepdim))
 
@@ -124,7 +126,7 @@ def _aminmax(self: Spec, dim: int | None = None, keepdim: bool = False) -> Outpu
     else:
         dims = one_dim(self, dim)
         check_not_empty(self, dims, "aminmax")
-    check_kernel(self.dtype, "aminmax_cpu")
+    check_kernel(self, "aminmax_cpu")
     spec = reduced(self, dims, keepdim, self.dtype)
     return Outputs((spec, spec), values=(self, dims, keepdim))
 

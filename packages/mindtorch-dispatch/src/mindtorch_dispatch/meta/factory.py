@@ -18,6 +18,7 @@ from ..defaults import get_default_device, get_default_dtype
 from ..typing import Scalar
 from .checks import check, shape_text
 from .rule import MetaRule
+from .support import WIDE_UNSIGNED, refuse
 
 
 def options_rule(*, after: int = 0, **family: Any) -> Callable[[Callable[..., Any]], MetaRule]:
@@ -199,11 +200,17 @@ def empty_permuted(size: Sequence[int], order: Sequence[int], dtype: Dtype | Non
     return fresh(size, dtype, device, tuple(stride))
 
 
+def _identity(n: int, m: int, dtype: Dtype | None, device: Device | None) -> Spec:
+    spec: Spec = fresh((n, m), dtype, device)
+    refuse(spec, "eye", WIDE_UNSIGNED)
+    return spec
+
+
 @factory_rule
 def eye(n: int, dtype: Dtype | None, device: Device | None) -> Spec:
     """`eye(n)`."""
     check(n >= 0, lambda: f"n must be greater or equal to 0, got {n}")
-    return fresh((n, n), dtype, device)
+    return _identity(n, n, dtype, device)
 
 
 @factory_rule
@@ -211,7 +218,7 @@ def eye_m(n: int, m: int, dtype: Dtype | None, device: Device | None) -> Spec:
     """`eye(n, m)`."""
     check(n >= 0, lambda: f"n must be greater or equal to 0, got {n}")
     check(m >= 0, lambda: f"m must be greater or equal to 0, got {m}")
-    return fresh((n, m), dtype, device)
+    return _identity(n, m, dtype, device)
 
 
 def written(fn: Callable[..., Any]) -> MetaRule:

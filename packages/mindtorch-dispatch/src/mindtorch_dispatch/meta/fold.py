@@ -8,7 +8,7 @@ from mindtorch_storage.spec import Spec
 
 from .checks import check, shape_text
 from .rule import meta_rule
-from .support import require
+from .support import INTEGERS, refuse
 from .window import window_count
 
 Pair = Sequence[int]
@@ -46,9 +46,7 @@ def _pair(pair: Pair) -> str:
 
 
 def _check_kernel(spec: Spec, name: str) -> None:
-    kind = spec.dtype
-    fits = kind.is_floating_point or kind.is_complex or kind.name == "bool"
-    require(fits, kind, name)
+    refuse(spec, name, INTEGERS)
 
 
 @meta_rule(out=True)

@@ -58,11 +58,11 @@ def check_sample(input: Spec, grid: Spec, dims: int, mode: int) -> None:
 
 def sample(dims: int) -> MetaRule:
     """Return the rule of `grid_sampler_{dims}d`."""
-    kernel = {2: "grid_sampler_2d_cpu_kernel_impl", 3: "grid_sampler_3d_cpu"}[dims]
+    kernel = {2: "grid_sampler_2d_cpu_kernel_impl", 3: "grid_sampler3d_cpu"}[dims]
 
     def rule(input: Spec, grid: Spec, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Spec:
         check_sample(input, grid, dims, interpolation_mode)
-        require_floating(input.dtype, kernel)
+        require_floating(input, kernel)
         check(
             input.dtype is grid.dtype,
             lambda: f"expected scalar type {input.dtype.scalar_name} but found {grid.dtype.scalar_name}",

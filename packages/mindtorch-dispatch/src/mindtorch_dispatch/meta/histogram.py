@@ -12,7 +12,7 @@ from mindtorch_storage.spec import Spec
 from .checks import c_type, check, shape_text
 from .extremum import check_kernel
 from .rule import MetaRule, Outputs
-from .support import BOOL_NAMES, COMPLEX, INTEGERS, WIDE_UNSIGNED, lacking, refuse
+from .support import BOOL_NAMES, COMPLEX, INTEGERS, WIDE_UNSIGNED, lacking, refuse, require
 
 
 def _hist_dtype(spec: Spec, target: Any) -> str:
@@ -33,9 +33,9 @@ def _histc(self: Spec, bins: int = 100, low: Any = 0, high: Any = 0) -> Outputs:
     check(low <= high, lambda: "torch.histc: max must be larger than min")
     if self.device.type == "cpu":
         if low == high:
-            check_kernel(self.dtype, "aminmax_cpu")
-        refuse(self.dtype, "linspace_cpu", BOOL_NAMES | WIDE_UNSIGNED)
-        refuse(self.dtype, "histogram_cpu", COMPLEX | INTEGERS)
+            check_kernel(self, "aminmax_cpu")
+        refuse(self, "linspace_cpu", BOOL_NAMES | WIDE_UNSIGNED)
+        refuse(self, "histogram_cpu", COMPLEX | INTEGERS)
     return Outputs(Spec.of(self.dtype, self.device, (bins,)), values=(self, bins, low, high))
 
 
@@ -66,8 +66,7 @@ def _check_weight(self: Spec, weight: Spec | None) -> None:
 
 
 def _check_dtype(self: Spec) -> None:
-    if self.dtype.name not in ("float32", "float64"):
-        raise lacking(self.dtype, "histogramdd")
+    require(self.dtype.name in ("float32", "float64"), self, "histogramdd")
 
 
 def check_counts(self: Spec, bins: Sequence[int], weight: Spec | None) -> None:
@@ -117,7 +116,7 @@ def _histogramdd(self: Spec, bins: Any, weight: Spec | None = None, density: boo
         )
         check(edges.numel > 1, lambda dim=dim: f"torch.histogram(): bins must be > 0, but got 0 for dimension {dim}")
     _check_weight(self, weight)
-    refuse(self.dtype, "histogram_cpu", COMPLEX | INTEGERS | BOOL_NAMES)
+    refuse(self, "histogram_cpu", COMPLEX | INTEGERS | BOOL_NAMES)
     return Outputs(Spec.of(self.dtype, self.device, [edges.numel - 1 for edges in bins]))
 
 

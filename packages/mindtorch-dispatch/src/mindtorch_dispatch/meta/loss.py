@@ -14,10 +14,12 @@ from ..typing import Scalar
 from .checks import check, shape_text
 from .pointwise import broadcast_spec, promoted, refuse_bool_sub
 from .rule import MetaRule, Outputs
-from .support import require_floating
+from .support import FLOATS, HALVES, require, require_floating
 
 NONE, MEAN, SUM = 0, 1, 2
 """The numbers of the reductions."""
+_MARGINS = FLOATS - HALVES
+"""Dtypes that the kernels of losses of margins between classes have."""
 
 
 def scalar(like: Spec) -> Spec:
@@ -38,7 +40,7 @@ def elementwise(name: str, check_options: Callable[..., None] | None = None) -> 
             check_options(*options)
         compute = promoted((self, target))
         spec = broadcast_spec((self, target), compute)
-        require_floating(spec.dtype, name)
+        require_floating(spec, name)
         return Outputs(reduced(spec, reduction), cast=compute)
 
     return MetaRule(rule, out=True)
@@ -50,7 +52,7 @@ def elementwise_backward(name: str) -> MetaRule:
     def rule(grad_output: Spec, self: Spec, target: Spec, reduction: int, *options: Any) -> Outputs:
         compute = promoted((self, target))
         spec = broadcast_spec((self, target, grad_output), compute)
-        require_floating(spec.dtype, name)
+        require_floating(spec, name)
         return Outputs(spec, cast=compute)
 
     return MetaRule(rule, out=True)
@@ -67,7 +69,7 @@ def check_delta(delta: float) -> None:
 
 
 def _binary_cross_entropy(self: Spec, target: Spec, weight: Spec | None, reduction: int) -> Outputs:
-    require_floating(self.dtype, "binary_cross_entropy")
+    require_floating(self, "binary_cross_entropy")
     check(
         self.dtype is target.dtype,
         lambda: f"Found dtype {target.dtype.scalar_name} but expected {self.dtype.scalar_name}",
@@ -101,7 +103,7 @@ def _binary_cross_entropy_with_logits(
         raised = broadcast_spec([pos_weight, target], promoted([pos_weight, target]))
         _check_written(self, broadcast_spec([self, raised], promoted([self, raised])))
     spec = broadcast_spec(specs, compute)
-    require_floating(spec.dtype, "log_sigmoid_cpu")
+    require_floating(spec, "log_sigmoid_cpu")
     if target.dtype is bool_dtype:
         refuse_bool_sub(target, target)  # of which torch makes its 1, too
     product = broadcast_spec([self, target], compute)
@@ -180,7 +182,7 @@ def _nll_loss_forward(
     self: Spec, target: Spec, weight: Spec | None, reduction: int, ignore_index: int
 ) -> tuple[Spec, Spec]:
     _nll_checks(self, target, weight)
-    require_floating(self.dtype, "nll_loss_out_frame")
+    require_floating(self, "nll_loss_out_frame")
     if reduction == NONE and self.ndim == 2:
         return Spec.of(self.dtype, self.device, (self.shape[0],)), scalar(self)
     return scalar(self), scalar(self)
@@ -224,7 +226,7 @@ def _nll_loss2d_forward(
     self: Spec, target: Spec, weight: Spec | None, reduction: int, ignore_index: int
 ) -> tuple[Spec, Spec]:
     _nll2d_checks(self, target, weight)
-    require_floating(self.dtype, "nll_loss2d_forward_out_frame")
+    require_floating(self, "nll_loss2d_forward_out_frame")
     if reduction == NONE:
         return Spec.of(self.dtype, self.device, target.shape), scalar(self)
     return scalar(self), scalar(self)
@@ -280,7 +282,7 @@ def _multi_margin_loss(
     self: Spec, target: Spec, p: Scalar, margin: Scalar, weight: Spec | None, reduction: int
 ) -> Spec:
     batch = _multi_margin_checks(self, target, p, weight)
-    require_floating(self.dtype, "multi_margin_loss")
+    require(self.dtype.name in _MARGINS, self, "multi_margin_loss_cpu_kernel")
     if reduction == NONE and target.ndim > 0:
         return Spec.of(self.dtype, self.device, (batch,))
     return scalar(self)
@@ -307,7 +309,7 @@ def _multilabel_margin_loss_forward(self: Spec, target: Spec, reduction: int) ->
         tuple(target.shape) == tuple(self.shape),
         lambda: f"inconsistent target size: {shape_text(target.shape)} for input of size: {shape_text(self.shape)}",
     )
-    require_floating(self.dtype, "multilabel_margin_loss_forward_out_frame")
+    require(self.dtype.name in _MARGINS, self, "multilabel_margin_loss_forward_out_frame")
     check(target.dtype is int64, lambda: f"expected scalar type Long but found {target.dtype.scalar_name}")
     is_target = Spec.of(self.dtype, self.device, target.shape)
     if reduction == NONE and target.ndim > 1:

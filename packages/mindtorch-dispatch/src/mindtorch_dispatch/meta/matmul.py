@@ -15,10 +15,12 @@ from ..typing import Scalar
 from .checks import c_type, check, shape_text, wrap_dim, wrap_dims
 from .pointwise import check_integral_number, promoted
 from .rule import MetaRule, Outputs, meta_rule
-from .support import BOOL_NAMES, refuse
+from .support import BOOL_NAMES, WIDE_UNSIGNED, limited, refuse
 from .view import expand
 
 product_rule = meta_rule(out=True, exact=True)
+NO_PRODUCTS = BOOL_NAMES | WIDE_UNSIGNED
+"""Dtypes that no kernel multiplies matrices of."""
 summing_rule = meta_rule(inplace=True, out=True, exact=True, apart=Apart("", {0: COPIED}))
 
 
@@ -43,7 +45,7 @@ def mm(self: Spec, mat2: Spec) -> Spec:
         self.dtype is mat2.dtype,
         lambda: f"expected m1 and m2 to have the same dtype, but got: {c_type(self.dtype)} != {c_type(mat2.dtype)}",
     )
-    refuse(self.dtype, "addmm_impl_cpu_", BOOL_NAMES)
+    refuse(self, "addmm_impl_cpu_", NO_PRODUCTS)
     return Spec.of(self.dtype, self.device, (self.shape[0], mat2.shape[1]))
 
 
@@ -95,7 +97,7 @@ def bmm(self: Spec, mat2: Spec) -> Spec:
     """`bmm`: (b, n, k) x (b, k, m)."""
     shape = _batched(self, mat2)
     _check_scalar_types(self, mat2)
-    refuse(self.dtype, "bmm", BOOL_NAMES)
+    refuse(self, "bmm", NO_PRODUCTS)
     return Spec.of(self.dtype, self.device, shape)
 
 
@@ -125,7 +127,7 @@ def addmm(self: Spec, mat1: Spec, mat2: Spec, beta: Scalar = 1, alpha: Scalar = 
     check_inner(mat1, mat2)
     shape = (mat1.shape[0], mat2.shape[1])
     check_expands(self, shape)
-    refuse(self.dtype, "addmm_impl_cpu_", BOOL_NAMES)
+    refuse(self, "addmm_impl_cpu_", NO_PRODUCTS)
     return Spec.of(self.dtype, self.device, shape)
 
 
@@ -144,7 +146,7 @@ def baddbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Scalar = 1, alpha: Sca
         ),
     )
     _check_scalar_types(batch1, batch2)
-    refuse(self.dtype, "baddbmm", BOOL_NAMES)
+    refuse(self, "baddbmm", NO_PRODUCTS)
     return Spec.of(self.dtype, self.device, shape)
 
 
@@ -167,7 +169,7 @@ def addbmm(self: Spec, batch1: Spec, batch2: Spec, beta: Scalar = 1, alpha: Scal
         ),
     )
     _check_same_dtypes(self, batch1, batch2)
-    refuse(self.dtype, "addmm_impl_cpu_", BOOL_NAMES)
+    refuse(self, "addmm_impl_cpu_", NO_PRODUCTS)
     return Spec.of(self.dtype, self.device, shape)
 
 
@@ -188,7 +190,7 @@ def _matrix_vector(self_size: tuple[int, ...], self: Dtype, mat: Spec, vec: Spec
             f"and {vec.dtype.scalar_name}"
         ),
     )
-    refuse(mat.dtype, "addmv_impl_cpu", BOOL_NAMES)
+    refuse(mat, "addmv_impl_cpu", NO_PRODUCTS)
     return Spec.of(mat.dtype, mat.device, (mat.shape[0],))
 
 
@@ -225,7 +227,7 @@ def dot(self: Spec, other: Spec) -> Spec:
             f"to have the same number of elements, but got {self.numel} and {other.numel} elements respectively"
         ),
     )
-    refuse(self.dtype, "dot", BOOL_NAMES)
+    refuse(self, "dot", NO_PRODUCTS)
     return Spec.of(self.dtype, self.device, ())
 
 
@@ -240,7 +242,7 @@ def _addr(self: Spec, vec1: Spec, vec2: Spec, beta: Any = 1, alpha: Any = 1) -> 
     return Outputs(Spec.of(compute, self.device, shape), cast=compute)
 
 
-addr = MetaRule(_addr, inplace=True, out=True, apart=Apart(PARTLY, {0: COPIED, 1: COLUMN}))
+addr = limited(MetaRule(_addr, inplace=True, out=True, apart=Apart(PARTLY, {0: COPIED, 1: COLUMN})), "addr_cpu")
 """`addr`: beta * self + alpha * the outer product; promotes."""
 
 
@@ -257,7 +259,7 @@ def cross(self: Spec, other: Spec, dim: int = -1) -> Outputs:
         ),
     )
     shape = broadcast_shapes(self.shape, other.shape)
-    refuse(self.dtype, "cross", BOOL_NAMES)
+    refuse(self, "cross", NO_PRODUCTS)
     _check_scalar_types(self, other)
     return Outputs(Spec.of(self.dtype, self.device, shape), values=(self, other, wrapped))
 

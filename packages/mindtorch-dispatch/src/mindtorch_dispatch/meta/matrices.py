@@ -79,7 +79,7 @@ def check_inexact(self: Any, name: str, *, low_precision: bool = False) -> None:
 def check_kernel(self: Spec, kernel: str) -> None:
     """Raise torch's error for a dtype that its kernel `kernel` was not made for: less than float32."""
     dtype = self.dtype
-    require((dtype.is_floating_point or dtype.is_complex) and dtype.to_real().itemsize >= 4, dtype, kernel)
+    require((dtype.is_floating_point or dtype.is_complex) and dtype.to_real().itemsize >= 4, self, kernel)
 
 
 def check_dims(self: Any, name: str) -> None:

@@ -8,7 +8,7 @@ from .checks import check
 from .matrices import check_inexact, check_square, row_major
 from .pointwise import int_or_bool_to_long
 from .rule import Outputs, meta_rule
-from .support import BOOL_NAMES, refuse
+from .support import BOOL_NAMES, WIDE_UNSIGNED, refuse
 
 
 @meta_rule(out=False)
@@ -22,7 +22,7 @@ def matrix_exp(self: Spec) -> Spec:
 @meta_rule(out=True)
 def trace(self: Spec) -> Outputs:
     """`trace`."""
-    refuse(self.dtype, "trace", BOOL_NAMES)
+    refuse(self, "trace", BOOL_NAMES | WIDE_UNSIGNED)
     check(self.ndim == 2, lambda: f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     dtype = int_or_bool_to_long(self.dtype)
     return Outputs(Spec.of(dtype, self.device, ()), cast=dtype)

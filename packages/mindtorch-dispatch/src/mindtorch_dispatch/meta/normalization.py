@@ -82,7 +82,7 @@ def layer_norm(
 ) -> tuple[Spec, ...]:
     """`native_layer_norm`: result, mean, reciprocal of the deviation."""
     first = check_normalized_shape(input, normalized_shape, weight, bias)
-    require_floating(input.dtype, "LayerNormKernelImpl")
+    require_floating(input, "LayerNormKernelImpl")
     dtype = statistics_dtype(input, weight, bias)
     shape = (*input.shape[:first], *[1] * len(normalized_shape))
     statistics = Spec.of(dtype, input.device, shape)
@@ -146,7 +146,7 @@ def group_norm(
     """`native_group_norm`: result, mean, reciprocal of the deviation of every group."""
     check_group_norm(input, weight, bias, C, group)
     if input.numel:
-        require_floating(input.dtype, "GroupNormKernelImpl")
+        require_floating(input, "GroupNormKernelImpl")
     statistics = Spec.of(statistics_dtype(input, weight, bias), input.device, (N, group))
     return suggested(input), statistics, statistics
 
@@ -214,7 +214,7 @@ def batch_norm(
     """`native_batch_norm`: result, and in training mean and reciprocal of the deviation of every channel."""
     wrap_dim(1, input.ndim)
     _check_batches(input, running_mean, running_var, training)
-    require_floating(input.dtype, "batch_norm")
+    require_floating(input, "batch_norm")
     dtype = statistics_dtype(input, weight, bias, running_mean, running_var)
     statistics = Spec.of(dtype, input.device, (input.shape[1] if training else 0,))
     return _of_batches(input, weight, bias, running_mean, running_var), statistics, statistics

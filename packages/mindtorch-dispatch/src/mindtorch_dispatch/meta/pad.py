@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import preserved_strides
 
@@ -13,7 +12,7 @@ from ..typing import Scalar
 from .checks import check, expect, shape_text, wrap_dim
 from .memory_format import suggested
 from .rule import MetaRule, Outputs, meta_rule
-from .support import BOOL_NAMES, WIDE_UNSIGNED, refuse
+from .support import BOOL_NAMES, WIDE_UNSIGNED, refuse, refuse_on_meta
 
 _NOT_PADDED = (
     BOOL_NAMES
@@ -105,9 +104,9 @@ def _sized(mode: str, dims: int) -> MetaRule:
 
 def _check_dtype(self: Spec, name: str) -> None:
     if self.device.type == "cpu":
-        refuse(self.dtype, name, _NOT_PADDED)
-    elif self.device.type == "meta" and name.startswith("replication"):
-        check(self.dtype is not bool_dtype, lambda: f"\"{name}\" not implemented for 'torch.bool'")
+        refuse(self, name, _NOT_PADDED)
+    elif name.startswith("replication"):
+        refuse_on_meta(self, name, BOOL_NAMES)
 
 
 reflection = {dims: _sized("reflection", dims) for dims in (1, 2, 3)}

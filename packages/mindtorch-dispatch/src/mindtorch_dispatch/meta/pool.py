@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
 from .checks import c_type, check, shape_text, wrap_dim
 from .memory_format import suggested, suggested_volumes
 from .rule import MetaRule, Outputs
-from .support import require
+from .support import BOOL_NAMES, COMPLEX, FLOATS, HALVES, WIDE_UNSIGNED, refuse, refuse_on_meta, require
 from .window import reach, window_count
 
 _WORDS = {2: "two", 3: "three"}
@@ -163,7 +162,7 @@ def max_pool(dims: int) -> MetaRule:
             lambda: f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input",
         )
         shape = _size(self, dims, f"{name}_with_indices_out_cpu_template()", kernel, steps, pads, gaps, ceil_mode)
-        require(self.dtype is not bool_dtype and not self.dtype.is_complex, self.dtype, name)
+        refuse(self, name, BOOL_NAMES | WIDE_UNSIGNED | COMPLEX)
         out = (suggested_volumes if dims == 3 else suggested)(self, shape)
         return Outputs((out, out.with_(dtype=int64)), values=(self, kernel, steps, pads, gaps, ceil_mode))
 
@@ -173,6 +172,8 @@ def max_pool(dims: int) -> MetaRule:
 def avg_pool(dims: int) -> MetaRule:
     """Return the rule of `avg_pool{dims}d`."""
     name = f"avg_pool{dims}d"
+    kernel_name, averaged = ("avg_pool2d", FLOATS) if dims == 2 else ("avg_pool3d_out_frame", FLOATS - HALVES)
+    averaged |= {"int64"}
 
     def rule(
         self: Spec,
@@ -191,8 +192,8 @@ def avg_pool(dims: int) -> MetaRule:
         check(divisor_override is None or divisor_override != 0, lambda: "divisor must be not zero")
         wrap_dim(-dims - 1, self.ndim)
         shape = _size(self, dims, f"{name}()", kernel, steps, pads, [1] * dims, ceil_mode)
-        kernel_name = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"
-        require(self.dtype is not bool_dtype and not self.dtype.is_complex, self.dtype, kernel_name)
+        require(self.dtype.name in averaged, self, kernel_name)
+        refuse_on_meta(self, name, WIDE_UNSIGNED | {"uint8"})
         out = suggested(self, shape) if dims == 2 else Spec.of(self.dtype, self.device, shape)
         return Outputs(out, values=(self, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override))
 

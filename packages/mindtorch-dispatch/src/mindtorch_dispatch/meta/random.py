@@ -11,6 +11,7 @@ from typing import Any
 
 from mindtorch_storage.dtype import bfloat16, float16, float32, float64, int64
 from mindtorch_storage.dtype import bool as bool_dtype
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_shapes
 
@@ -30,7 +31,7 @@ from ..meta.random_checks import (
     warn_of_rounding,
 )
 from ..meta.rule import MetaRule, Outputs, meta_rule
-from .support import lacking
+from .support import lacking, require
 
 rule = meta_rule()
 factory_rule = meta_rule(out=True)
@@ -66,8 +67,7 @@ def exponential_(self: Spec, lambd: float, generator: object | None) -> Spec:
             f"but you specified {self.dtype.scalar_name}"
         ),
     )
-    if self.dtype not in REAL_FLOATS:
-        raise lacking(self.dtype, "exponential_cpu")
+    require(self.dtype in REAL_FLOATS, self, "exponential_cpu")
     return self
 
 
@@ -75,8 +75,7 @@ def exponential_(self: Spec, lambd: float, generator: object | None) -> Spec:
 def geometric_(self: Spec, p: float, generator: object | None) -> Spec:
     """`geometric_`."""
     check(0 < p < 1, lambda: f"geometric_ expects p to be in (0, 1), but got p={number(p)}")
-    if self.numel and self.dtype not in REAL_FLOATS + INTEGERS:
-        raise lacking(self.dtype, "geometric_cpu")
+    require(not self.numel or self.dtype in REAL_FLOATS + INTEGERS, self, "geometric_cpu")
     return self
 
 
@@ -91,8 +90,7 @@ def cauchy_(self: Spec, median: float, sigma: float, generator: object | None) -
             f"specified {CPP_NAMES.get(self.dtype, self.dtype.scalar_name)}"
         ),
     )
-    if self.numel and self.dtype not in REAL_FLOATS:
-        raise lacking(self.dtype, "cauchy_cpu")
+    require(not self.numel or self.dtype in REAL_FLOATS, self, "cauchy_cpu")
     return self
 
 
@@ -100,16 +98,18 @@ def cauchy_(self: Spec, median: float, sigma: float, generator: object | None) -
 def log_normal_(self: Spec, mean: float, std: float, generator: object | None) -> Spec:
     """`log_normal_`."""
     check(std > 0.0, lambda: f"log_normal_ expects std > 0.0, but found std={number(std)}")
-    if self.numel and self.dtype not in REAL_FLOATS:
-        raise lacking(self.dtype, "log_normal_cpu")
+    check(
+        self.device.type != "meta" or self.dtype.is_floating_point,
+        lambda: f"log_normal not implemented for {self.dtype}",
+    )
+    require(not self.numel or self.dtype in REAL_FLOATS, self, "log_normal_cpu")
     return self
 
 
 @rule
 def random_(self: Spec, generator: object | None) -> Spec:
     """`random_()`."""
-    if self.numel and self.dtype not in (*REAL_FLOATS, *INTEGERS, bool_dtype):
-        raise lacking(self.dtype, "random_kernel_cpu")
+    require(not self.numel or self.dtype in (*REAL_FLOATS, *INTEGERS, bool_dtype), self, "random_kernel_cpu")
     return self
 
 
@@ -128,8 +128,8 @@ def random_from(self: Spec, low: int, high: int | None, generator: Any) -> Outpu
     if high is None and low == _INT64_MIN:
         if not self.numel:
             return Outputs(self, values=(self, low, None, generator))
-        if self.dtype is float16 or self.dtype.is_complex or self.dtype not in (*REAL_FLOATS, *INTEGERS):
-            raise lacking(self.dtype, "random_full_64_bits_range_kernel_cpu")
+        drawn = self.dtype is not float16 and not self.dtype.is_complex and self.dtype in (*REAL_FLOATS, *INTEGERS)
+        require(drawn, self, "random_full_64_bits_range_kernel_cpu")
         check(
             self.dtype in (int64, float64, float32, bfloat16),
             lambda: "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16",
@@ -143,8 +143,7 @@ def random_from(self: Spec, low: int, high: int | None, generator: Any) -> Outpu
 def bernoulli_float_(self: Spec, p: float, generator: object | None) -> Spec:
     """`bernoulli_(p)`."""
     check_probability(p)
-    if self.numel and self.dtype not in _BERNOULLI:
-        raise lacking(self.dtype, "bernoulli_scalar_cpu_")
+    require(not self.numel or self.dtype in _BERNOULLI, self, "bernoulli_scalar_cpu_")
     return self
 
 
@@ -153,10 +152,8 @@ def bernoulli_tensor_(self: Spec, p: Spec, generator: object | None) -> Spec:
     """`bernoulli_` with elementwise probabilities, which broadcast to `self`."""
     if not self.numel:
         return self
-    if self.dtype not in _BERNOULLI:
-        raise lacking(self.dtype, "bernoulli_tensor_cpu_self_")
-    if p.dtype not in REAL_FLOATS:
-        raise lacking(p.dtype, "bernoulli_tensor_cpu_p_")
+    require(self.dtype in _BERNOULLI, self, "bernoulli_tensor_cpu_self_")
+    require(p.dtype in REAL_FLOATS, p, "bernoulli_tensor_cpu_p_")
     check_expandable(p, self)
     return self
 
@@ -186,25 +183,23 @@ def bernoulli_tensor(self: Spec, p: Spec, generator: object | None) -> Spec:
     return _dense(bernoulli_tensor_(self, p, generator))
 
 
-def _elementwise_rule(kernel: str) -> MetaRule:
+def _elementwise_rule(kernel: str, dtypes: tuple[Dtype, ...]) -> MetaRule:
     @rule
     def elementwise(self: Spec, generator: object | None) -> Spec:
-        if self.dtype not in REAL_FLOATS:
-            raise lacking(self.dtype, kernel)
+        require(self.dtype in dtypes, self, kernel)
         return _dense(self)
 
     return elementwise
 
 
-poisson = _elementwise_rule("poisson_cpu")
-standard_gamma = _elementwise_rule("gamma_cpu")
+poisson = _elementwise_rule("poisson_cpu", REAL_FLOATS)
+standard_gamma = _elementwise_rule("gamma_cpu", (float32, float64))
 
 
 @rule
 def sample_dirichlet(self: Spec, generator: object | None) -> Spec:
     """`_sample_dirichlet`: one probability per concentration."""
-    if self.dtype not in (float32, float64):
-        raise lacking(self.dtype, "dirichlet")
+    require(self.dtype in (float32, float64), self, "dirichlet")
     return _dense(self)
 
 
@@ -217,8 +212,7 @@ def same_single_or_double(kernel: str) -> Callable[..., None]:
                 other.dtype is first.dtype,
                 lambda other=other: f"Found dtype {other.dtype.scalar_name} but expected {first.dtype.scalar_name}",
             )
-        if first.dtype not in (float32, float64):
-            raise lacking(first.dtype, kernel)
+        require(first.dtype in (float32, float64), first, kernel)
 
     return check_dtypes
 
@@ -239,8 +233,7 @@ def binomial(count: Spec, prob: Spec, generator: object | None) -> Spec:
         count.dtype is prob.dtype,
         lambda: f"Found dtype {prob.dtype.scalar_name} but expected {count.dtype.scalar_name}",
     )
-    if count.dtype not in (float32, float64):
-        raise lacking(count.dtype, "binomial_cpu")
+    require(count.dtype in (float32, float64), count, "binomial_cpu")
     return Spec.of(count.dtype, count.device, shape)
 
 

@@ -32,7 +32,7 @@ from mindtorch_storage.spec import Spec
 
 from ..frames import frames_to_caller
 from ..meta.checks import check, shape_text
-from .support import lacking
+from .support import lacking, require
 
 REAL_FLOATS = (float32, float64, float16, bfloat16)
 INTEGERS = (int64, int32, int16, int8, uint8)
@@ -93,8 +93,7 @@ def check_uniform(dtype: Dtype, low: float, high: float) -> None:
 def check_normal(spec: Spec, std: float) -> None:
     """Raise unless normals of that standard deviation exist in the dtype; without elements any dtype will do."""
     check(std >= 0, lambda: f"normal expects std >= 0.0, but found std {number(std)}")
-    if spec.numel and spec.dtype.to_real() not in REAL_FLOATS:
-        raise lacking(spec.dtype, "normal_kernel_cpu")
+    require(not spec.numel or spec.dtype.to_real() in REAL_FLOATS, spec, "normal_kernel_cpu")
 
 
 def _significant_bits(dtype: Dtype) -> int:

@@ -7,9 +7,8 @@ import warnings
 from typing import Any
 
 from mindtorch_storage.device import device as Device
-from mindtorch_storage.dtype import bool as bool_dtype
-from mindtorch_storage.dtype import complex32, int64
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
 from ..defaults import get_default_device, get_default_dtype
@@ -18,7 +17,7 @@ from ..typing import Scalar
 from .checks import c_type, check
 from .factory import fresh, options_rule
 from .rule import Outputs
-from .support import require
+from .support import BOOL_NAMES, COMPLEX, WIDE_UNSIGNED, lacking, refuse
 
 counting_rule = options_rule(out=True, counted=True)
 
@@ -63,12 +62,17 @@ def _counted(first: Any, last: Any, stride: Any, length: int, dtype: Dtype, devi
     return Outputs(Spec.of(dtype, device, (max(length, 0),)), values=values)
 
 
+_NOT_COUNTED = BOOL_NAMES | COMPLEX | WIDE_UNSIGNED
+_NOT_SPACED = BOOL_NAMES | WIDE_UNSIGNED | {"complex32"}
+
+
 def _arange(start: Scalar, end: Scalar, step: Scalar, dtype: Dtype | None, device: Device | None) -> Outputs:
     if dtype is None:
         floating = any(isinstance(value, float) for value in (start, end, step))
         dtype = get_default_dtype() if floating else int64
     device = device or get_default_device()
-    require(device.type == "meta" or not (dtype.is_complex or dtype is bool_dtype), dtype, "arange_cpu")
+    if device.type != "meta" and dtype.name in _NOT_COUNTED:
+        raise lacking(dtype, "arange_cpu")
     first, last, stride = _range_bounds(start, end, step, dtype)
     length = -((first - last) // stride) if dtype is int64 else math.ceil(_ratio(first, last, stride))
     return _counted(first, last, stride, length, dtype, device)
@@ -128,8 +132,9 @@ def _spaced(name: str, start: Scalar, end: Scalar, steps: int, dtype: Any, devic
             ),
         )
         dtype = dtype or inferred
-    require(dtype is not bool_dtype and dtype is not complex32, dtype, f"{name}_cpu")
-    return fresh((steps,), dtype, device)
+    result: Spec = fresh((steps,), dtype, device)
+    refuse(result, f"{name}_cpu", _NOT_SPACED)
+    return result
 
 
 @counting_rule

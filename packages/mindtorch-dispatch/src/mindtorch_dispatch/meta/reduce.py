@@ -149,7 +149,7 @@ def logic_dims(name: str) -> MetaRule:
 
 def _count_nonzero(self: Spec, dim: Any = None) -> Outputs:
     if dim is None or dim == []:
-        refuse(self.dtype, "nonzero_count_cpu", WIDE_UNSIGNED)
+        refuse(self, "nonzero_count_cpu", WIDE_UNSIGNED)
     dims = wrap_dims(dim, self.ndim)
     return Outputs(reduced(self, dims, False, int64), values=(self, dims))
 
@@ -259,7 +259,7 @@ def _hash_tensor(self: Spec, dim: Any = (), keepdim: bool = False, mode: int = 0
             ),
         )
     check_not_empty(self, dims, "hash_tensor")
-    refuse(self.dtype, "xor_sum_cpu", COMPLEX)
+    refuse(self, "xor_sum_cpu", COMPLEX)
     return Outputs(reduced(self, dims, keepdim, uint64), values=(self, dims, keepdim))
 
 

@@ -44,8 +44,8 @@ def _segment_reduce(
         runs.ndim - 1 == dim,
         lambda: f"segment_reduce(): Expected axis to be the last dimension of {name} but got {axis}.",
     )
-    refuse(runs.dtype, f"_segment_reduce_{name}_cpu_kernel1", FLOATS | COMPLEX | BOOL_NAMES)
-    refuse(data.dtype, "_segment_reduce_cpu", INTEGERS | COMPLEX | BOOL_NAMES)
+    refuse(runs, f"_segment_reduce_{name}_cpu_kernel1", FLOATS | COMPLEX | BOOL_NAMES)
+    refuse(data, "_segment_reduce_cpu", INTEGERS | COMPLEX | BOOL_NAMES)
     count = runs.shape[-1] if lengths is not None else runs.shape[-1] - 1
     shape = (*data.shape[:dim], count, *data.shape[dim + 1 :])
     values = (data, reduce.removeprefix("a"), lengths, None, offsets, dim, unsafe, initial)

@@ -18,7 +18,7 @@ def _check_softmax(self: Spec, dtype: Dtype, dim: int, name: str) -> int:
     wrapped = wrap_dim(dim, self.ndim)
     if self.numel:
         last = "lastdim_" if wrapped == max(self.ndim - 1, 0) else ""
-        require_floating(dtype, f"{name}_{last}kernel_impl")
+        require_floating(self.with_(dtype=dtype), f"{name}_{last}kernel_impl")
     return wrapped
 
 
@@ -77,5 +77,5 @@ def logcumsumexp(self: Spec, dim: int) -> Outputs:
     """`logcumsumexp`."""
     wrapped = wrap_dim(dim, self.ndim)
     if self.numel and not self.dtype.is_complex:
-        require_floating(self.dtype, "logcumsumexp_out_cpu")
+        require_floating(self, "logcumsumexp_out_cpu")
     return Outputs(self.contiguous(), values=(self, wrapped))

@@ -14,6 +14,7 @@ from .checks import check, shape_text, wrap_dim
 from .extremum import check_kernel, unless_number
 from .pointwise import promoted
 from .rule import MetaRule, Outputs
+from .support import BOOL_NAMES
 
 
 def _sorted(self: Spec, dim: int, descending: bool) -> Outputs:
@@ -46,7 +47,7 @@ def _topk(self: Spec, k: int, dim: int = -1, largest: bool = True, sorted_: bool
     check(0 <= k <= extent, lambda: "selected index k out of range")
     check(not self.dtype.is_complex, lambda: " topk does not support complex dtypes on CPU")
     check(self.dtype is not bool_dtype, lambda: "topk does not support bool dtypes on CPU")
-    check_kernel(self.dtype, "topk_cpu")
+    check_kernel(self, "topk_cpu")
     shape = list(self.shape)
     if shape:
         shape[axis] = k
@@ -127,7 +128,7 @@ def _searchsorted(
     _check_extents(sorted_sequence, self)
     compute = promoted((sorted_sequence, self))
     if not isinstance(self, Spec) or self.numel:
-        check_kernel(compute, "searchsorted_out_cpu", refuses=("bool",))
+        check_kernel(sorted_sequence.with_(dtype=compute), "searchsorted_out_cpu", refuses=BOOL_NAMES)
     spec = Spec.of(int32 if out_int32 else int64, sorted_sequence.device, self.shape if isinstance(self, Spec) else ())
     place = "right" if right or side == "right" else "left"
     return Outputs(spec, cast={0: compute, 1: compute}, values=(sorted_sequence, self, place, 0, 0, sorter))
@@ -140,7 +141,7 @@ searchsorted = MetaRule(_searchsorted, out=True)
 def _bucketize(self: Any, boundaries: Spec, out_int32: bool = False, right: bool = False) -> Outputs:
     check(boundaries.ndim == 1, lambda: f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     compute = promoted((boundaries, self))
-    check_kernel(compute, "searchsorted_out_cpu", refuses=("bool",))
+    check_kernel(boundaries.with_(dtype=compute), "searchsorted_out_cpu", refuses=BOOL_NAMES)
     spec = Spec.of(int32 if out_int32 else int64, boundaries.device, self.shape if isinstance(self, Spec) else ())
     return Outputs(spec, cast=compute, values=(self, boundaries, "right" if right else "left"))
 
@@ -167,7 +168,7 @@ def _isin(elements: Any, test: Any, assume_unique: bool = False, invert: bool = 
         )
     compute = promoted((elements, test))
     if _compares_all(elements, test):
-        check_kernel(compute, "isin_default_cpu")
+        check_kernel(test.with_(dtype=compute), "isin_default_cpu")
     device = (elements if isinstance(elements, Spec) else test).device
     spec = Spec.of(bool_dtype, device, elements.shape if isinstance(elements, Spec) else ())
     return Outputs(spec, cast=compute)

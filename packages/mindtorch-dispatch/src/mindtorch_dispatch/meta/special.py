@@ -12,7 +12,7 @@ from ..apart import ELEMENTWISE
 from .checks import c_type, check
 from .pointwise import FLOAT, checked, placed, pointwise, promoted, row_major
 from .rule import MetaRule, Outputs
-from .support import COMPLEX, HALVES, refuse, require_floating
+from .support import COMPLEX, HALVES, lacking, refuse
 
 
 def real_only(name: str, *, half: bool = True, inplace: bool = False) -> MetaRule:
@@ -20,7 +20,9 @@ def real_only(name: str, *, half: bool = True, inplace: bool = False) -> MetaRul
     without = COMPLEX if half else COMPLEX | HALVES
 
     def check_values(*values: object) -> None:
-        refuse(promoted(values), name, without)
+        compute = promoted(values)
+        if compute.name in without:
+            raise lacking(compute, name)
 
     return checked(pointwise(FLOAT, inplace=inplace), check_values)
 
@@ -29,7 +31,9 @@ def incomplete_gamma(name: str) -> MetaRule:
     """Rule of `igamma` and `igammac`: floating point only."""
 
     def check_values(self: Spec, other: Spec) -> None:
-        require_floating(promoted((self, other)), name)
+        compute = promoted((self, other))
+        if not compute.is_floating_point:
+            raise lacking(compute, name)
 
     return checked(pointwise(FLOAT), check_values)
 
@@ -39,7 +43,7 @@ _GAMMA = pointwise(FLOAT, operands=(0,))
 
 def _polygamma(n: int, self: Spec) -> Outputs:
     check(n >= 0, lambda: "polygamma(n, x) does not support negative n.")
-    refuse(self.dtype, {0: "digamma", 1: "trigamma"}.get(n, "polygamma"), COMPLEX)
+    refuse(self, {0: "digamma", 1: "trigamma"}.get(n, "polygamma"), COMPLEX)
     answer = _GAMMA(self)
     return Outputs(answer.specs, cast={1: answer.cast})
 
@@ -51,7 +55,7 @@ polygamma = MetaRule(_polygamma, out=True, aliases_ok=True)
 def _mvlgamma(self: Spec, p: int) -> Outputs:
     check(p >= 1, lambda: "p has to be greater than or equal to 1")
     check(self.dtype is not bool_dtype, lambda: "The input tensor may not be a boolean tensor.")
-    refuse(self.dtype, "arange_cpu", COMPLEX)
+    refuse(self, "arange_cpu", COMPLEX)
     found: Outputs = placed(_GAMMA, row_major)(self)
     return found
 

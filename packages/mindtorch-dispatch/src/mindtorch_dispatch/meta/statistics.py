@@ -14,6 +14,7 @@ from .checks import check, check_real, wrap_dim, wrap_dims
 from .extremum import check_kernel, one_dim, unless_number
 from .reduce import check_not_empty, reduced
 from .rule import MetaRule, Outputs
+from .support import BOOL_NAMES
 
 
 def _dims_of_spread(self: Spec, dim: Any, name: str) -> tuple[int, ...]:
@@ -50,7 +51,7 @@ def moments(name: str) -> MetaRule:
 
 def _median_all(self: Spec) -> Outputs:
     if self.numel:
-        check_kernel(self.dtype, "median_cpu", refuses=("bool",))
+        check_kernel(self, "median_cpu", refuses=BOOL_NAMES)
     return Outputs(reduced(self, tuple(range(self.ndim)), False, self.dtype))
 
 
@@ -66,7 +67,7 @@ def _chosen(self: Spec, dims: tuple[int, ...], keepdim: bool, values: tuple[Any,
 def _median_dim(self: Spec, dim: int, keepdim: bool = False) -> Outputs:
     dims = one_dim(self, dim)
     check_not_empty(self, dims, "median()")
-    check_kernel(self.dtype, "median_out", refuses=("bool",))
+    check_kernel(self, "median_out", refuses=BOOL_NAMES)
     return _chosen(self, dims, keepdim, (self, dims, keepdim))
 
 
@@ -83,7 +84,7 @@ median_dim = MetaRule(_median_dim, out=True, apart=_median_apart)
 def _mode(self: Spec, dim: int = -1, keepdim: bool = False) -> Outputs:
     dims = one_dim(self, dim)
     check_not_empty(self, dims, "mode()")
-    check_kernel(self.dtype, "mode_cpu")
+    check_kernel(self, "mode_cpu")
     return _chosen(self, dims, keepdim, (self, dims, keepdim))
 
 
@@ -99,7 +100,7 @@ def _kthvalue(self: Spec, k: int, dim: int = -1, keepdim: bool = False) -> Outpu
         1 <= k <= extent,
         lambda: f"kthvalue(): selected number k out of range for dimension {dims[0] if dims else 0}",
     )
-    check_kernel(self.dtype, "kthvalue_cpu", refuses=("bool",))
+    check_kernel(self, "kthvalue_cpu", refuses=BOOL_NAMES)
     return _chosen(self, dims, keepdim, (self, k, dims, keepdim))
 
 

@@ -1,11 +1,16 @@
-"""Which dtypes torch's CPU kernels lack. A call in such a dtype raises NotImplementedError naming the kernel."""
+"""Which dtypes torch's CPU kernels lack. A call in such a dtype raises NotImplementedError naming the kernel.
+
+The meta device has no kernels, so that none lacks a dtype there: results are described for every dtype.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.spec import Spec
 
+from ..typing import Tensor
 from .rule import MetaRule, Outputs
 
 WIDE_UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
@@ -22,22 +27,26 @@ def lacking(dtype: Dtype, kernel: str) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.scalar_name}'")
 
 
-def require(holds: bool, dtype: Dtype, kernel: str) -> None:
-    """Raise torch's error for a kernel that has `dtype` only where `holds`."""
-    if not holds:
-        raise lacking(dtype, kernel)
+def require(holds: bool, operand: Spec | Tensor, kernel: str) -> None:
+    """Raise torch's error for a kernel that has the operand's dtype only where `holds`."""
+    if not holds and operand.device.type != "meta":
+        raise lacking(operand.dtype, kernel)
 
 
-def require_floating(dtype: Dtype, kernel: str) -> None:
+def require_floating(operand: Spec | Tensor, kernel: str) -> None:
     """Raise torch's error for a kernel that has floating point dtypes alone."""
-    if not dtype.is_floating_point:
-        raise lacking(dtype, kernel)
+    require(operand.dtype.is_floating_point, operand, kernel)
 
 
-def refuse(dtype: Dtype, kernel: str, without: Iterable[str]) -> None:
-    """Raise torch's error when `dtype` is among the names in `without`."""
-    if dtype.name in without:
-        raise lacking(dtype, kernel)
+def refuse(operand: Spec | Tensor, kernel: str, without: Collection[str]) -> None:
+    """Raise torch's error when the operand's dtype is among the names in `without`."""
+    require(operand.dtype.name not in without, operand, kernel)
+
+
+def refuse_on_meta(operand: Spec, kernel: str, without: Collection[str]) -> None:
+    """Raise what a few of torch's meta functions raise when the operand's dtype is among the names in `without`."""
+    if operand.device.type == "meta" and operand.dtype.name in without:
+        raise RuntimeError(f"\"{kernel}\" not implemented for '{operand.dtype}'")
 
 
 def limited(rule: MetaRule, kernel: str | Callable[..., str], *without: Iterable[str]) -> MetaRule:

@@ -20,13 +20,13 @@ def rounding(name: str) -> MetaRule:
     def check_values(self: Spec) -> None:
         if self.dtype.is_complex and name != "round":
             raise NotImplementedError(f"{name} is not supported for complex inputs")
-        refuse(self.dtype, f"{name}_vml_cpu", COMPLEX | BOOL_NAMES)
+        refuse(self, f"{name}_vml_cpu", COMPLEX | BOOL_NAMES)
 
     return checked(pointwise(SAME, operands=(0,)), check_values)
 
 
 def _round_decimals(self: Spec, decimals: int) -> Outputs:
-    refuse(self.dtype, "round_cpu" if decimals else "round_vml_cpu", COMPLEX | BOOL_NAMES | INTEGERS)
+    refuse(self, "round_cpu" if decimals else "round_vml_cpu", COMPLEX | BOOL_NAMES | INTEGERS)
     return cast(Outputs, pointwise(SAME, operands=(0,))(self))
 
 

@@ -17,17 +17,17 @@ def _three(self: Spec) -> tuple[Spec, Spec, Spec]:
 def _unique(
     self: Spec, sorted_: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Spec, Spec, Spec]:
-    refuse(self.dtype, "unique", COMPLEX)
+    refuse(self, "unique", COMPLEX)
     return _three(self)
 
 
 def _unique_runs(self: Spec, return_inverse: bool = False, return_counts: bool = False) -> tuple[Spec, Spec, Spec]:
-    refuse(self.dtype, "unique", COMPLEX)
+    refuse(self, "unique", COMPLEX)
     return _three(self)
 
 
 def _unique_rows(self: Spec, consecutive: bool) -> tuple[Spec, Spec, Spec]:
-    refuse(self.dtype, "unique_dim", COMPLEX)
+    refuse(self, "unique_dim", COMPLEX)
     return _three(self)
 
 

@@ -54,7 +54,7 @@ def resize(dims: int, kernel_name: str, *, bytes_ok: bool) -> MetaRule:
             _fits(self, dims),
             lambda: f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes {shape_text(self.shape)}",
         )
-        require(self.dtype.is_floating_point or (bytes_ok and self.dtype.name == "uint8"), self.dtype, kernel_name)
+        require(self.dtype.is_floating_point or (bytes_ok and self.dtype.name == "uint8"), self, kernel_name)
         return suggested(self, shape)
 
     return MetaRule(rule, out=True)

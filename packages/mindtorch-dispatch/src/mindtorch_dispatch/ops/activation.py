@@ -4,8 +4,6 @@ from ..decomp import activation as composed
 from ..meta import activation as rules
 from ..table import CORE, op
 
-_backward = rules.floating
-
 op("relu(Tensor self) -> Tensor", rules.relu, tags={CORE}, out=False)
 op(
     'gelu(Tensor self, *, str approximate="none") -> Tensor',
@@ -15,34 +13,34 @@ op(
 )
 op(
     'gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor',
-    rules.gelu(_backward("GeluBackwardKernelImpl", 2, inplace=False)),
+    rules.gelu(rules.floating("GeluBackwardKernelImpl", 2, inplace=False)),
     variants="nn",
 )
-op("silu(Tensor self) -> Tensor", rules.floating("silu_cpu"), variants="nn", tags={CORE})
+op("silu(Tensor self) -> Tensor", rules.floating("silu_cpu", complexes=True), variants="nn", tags={CORE})
 op(
     "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
-    _backward("silu_backward_cpu", 2, inplace=False),
+    rules.floating("silu_backward_cpu", 2, inplace=False, complexes=True),
     variants="nn",
 )
 op("mish(Tensor self) -> Tensor", rules.floating("mish_cpu"), variants="nn")
 op(
     "mish_backward(Tensor grad_output, Tensor self) -> Tensor",
-    _backward("mish_backward_cpu", 2, inplace=False, out=False),
+    rules.floating("mish_backward_cpu", 2, inplace=False, out=False),
     variants="nn",
 )
 op(
     "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
-    _backward("tanh_backward_cpu", 2, inplace=False),
+    rules.floating("tanh_backward_cpu", 2, inplace=False, complexes=True),
     variants="nn",
 )
 op(
     "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
-    _backward("sigmoid_backward_cpu", 2, inplace=False),
+    rules.floating("sigmoid_backward_cpu", 2, inplace=False, complexes=True),
     variants="nn",
 )
 op(
     "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
-    _backward("logit_backward_cpu", 2, inplace=False),
+    rules.floating("logit_backward_cpu", 2, inplace=False),
     variants="nn",
 )
 op(
@@ -81,7 +79,7 @@ op(
 )
 op(
     "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
-    _backward("hardtanh_backward_cpu", 2, inplace=False),
+    rules.floating("hardshrink_backward_cpu", 2, inplace=False),
     variants="nn",
 )
 op("relu6(Tensor self) -> Tensor", composite=composed.relu6, variants="nn")
@@ -89,13 +87,13 @@ op("relu6_(Tensor(a!) self) -> Tensor(a!)", composite=composed.relu6_, variants=
 op("hardswish(Tensor self) -> Tensor", rules.floating("hardswish_cpu"), variants="nn")
 op(
     "hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
-    _backward("hardswish_backward_cpu", 2, inplace=False, out=False),
+    rules.floating("hardswish_backward_cpu", 2, inplace=False, out=False),
     variants="nn",
 )
 op("hardsigmoid(Tensor self) -> Tensor", rules.floating("hardsigmoid_cpu"), variants="nn")
 op(
     "hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
-    _backward("hardsigmoid_backward_cpu", 2, inplace=False),
+    rules.floating("hardsigmoid_backward", 2, inplace=False),
     variants="nn",
 )
 op(
@@ -105,13 +103,13 @@ op(
 )
 op(
     "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
-    _backward("softplus_backward_cpu", 2, inplace=False),
+    rules.floating("softplus_backward_cpu", 2, inplace=False),
     variants="nn",
 )
 op("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", rules.softshrink, variants="nn", static=("lambd",))
 op(
     "softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
-    _backward("shrink_backward_cpu", 2, inplace=False),
+    rules.floating("shrink_backward_cpu", 2, inplace=False),
     variants="nn",
 )
 op(
@@ -121,7 +119,7 @@ op(
 )
 op(
     "hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
-    _backward("shrink_backward_cpu", 2, inplace=False),
+    rules.floating("shrink_backward_cpu", 2, inplace=False),
     variants="",
 )
 op("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", rules.threshold, variants="function")
@@ -134,7 +132,7 @@ op("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", rules.l
 op("log_sigmoid(Tensor self) -> Tensor", composite=composed.log_sigmoid, variants="nn", out=True)
 op(
     "log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
-    _backward("log_sigmoid_backward_cpu", 2, inplace=False),
+    rules.floating("log_sigmoid_backward_cpu", 2, inplace=False),
     variants="nn",
 )
 op(
