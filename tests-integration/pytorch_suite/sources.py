@@ -28,7 +28,7 @@ _WHERE = "import importlib.util, json; print(json.dumps([importlib.util.find_spe
 OWN_RELEASE = frozenset(
     "functorch/test_ops.py functorch/test_vmap.py nn/test_convolution.py test_binary_ufuncs.py test_decomp.py"
     " test_expanded_weights.py test_fx_experimental.py test_linalg.py test_meta.py test_nestedtensor.py test_nn.py test_ops.py"
-    " test_proxy_tensor.py test_torch.py".split()
+    " test_ops_gradients.py test_proxy_tensor.py test_torch.py".split()
 )
 """Files that import, or read samples, with the infrastructure of their own release alone."""
 SAMPLES = {

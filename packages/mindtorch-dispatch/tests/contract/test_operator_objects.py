@@ -294,7 +294,11 @@ def test_every_out_form_is_one_of_torchs():
 
 
 def test_names_of_overloads_are_torchs():
-    assert {name for name in rows() if overload_in_torch(name) is None} == OURS_ALONE
+    """Those of forms that write have a test of their own above."""
+    alone = {
+        name for name in rows() if overload_in_torch(name) is None and not isinstance(find_overload(name), OutOverload)
+    }
+    assert alone == OURS_ALONE
 
 
 @pytest.mark.skipif(native_path.caller is None, reason="functions of Python have their text from the beginning")

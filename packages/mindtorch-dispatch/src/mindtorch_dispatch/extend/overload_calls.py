@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_storage.deferred import thread
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..arguments.overload import bind_overload
 from ..interface.native import native_path
 from ..interface.wiring import wired
+from ..meta.packs import Pack
+from ..schema import Schema
 from ..table import OpRow, find_packet
 
 
@@ -76,3 +79,29 @@ def with_optional_elements(packet: Any, form: Callable[..., Any]) -> Callable[..
     if any("Tensor?[]" in (row.base or row).signature for row in packet.packet.rows):
         return FormOrOverload(packet, form)
     return form
+
+
+def call_with_outputs(row: OpRow, declared: Schema, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    """Call the `out=` form of a row, whose signature is `declared`: tensors are given for the outputs by keyword."""
+    names = [argument.name for argument in declared.out_arguments]
+    for argument in declared.out_arguments:
+        if argument.name not in kwargs:
+            raise RuntimeError(
+                f"{declared.name}() is missing value for argument '{argument.name}'. Declaration: {declared}"
+            )
+    outs = tuple(kwargs[name] for name in names)
+    if not all(map(_are_tensors, outs, (argument.type.is_list for argument in declared.out_arguments))):
+        bind_overload(declared, args, kwargs)  # refuses it, unless it refuses another argument first
+    rest = {name: value for name, value in kwargs.items() if name not in names}
+    try:
+        made = wired.call_overload(row, args, {**rest, "out": outs[0] if len(outs) == 1 else outs})
+    except RuntimeError:
+        bind_overload(declared, args, kwargs)  # what does not fit is told of the signature with the outputs
+        raise
+    return tuple(made) if isinstance(made, Pack) else made
+
+
+def _are_tensors(out: object, many: bool) -> bool:
+    """Whether what is given for an output is a tensor, or a list of them where there are many."""
+    listed = isinstance(out, (list, tuple)) and all(isinstance(item, TensorBase) for item in out)
+    return listed if many else isinstance(out, TensorBase)

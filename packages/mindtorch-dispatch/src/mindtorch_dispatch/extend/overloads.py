@@ -11,14 +11,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from mindtorch_storage.cached import cached_property
-from mindtorch_storage.tensor_base import TensorBase
 
 from ..arguments.description import TextOfFunction
 from ..arguments.overload import bind_overload
 from ..interface.autograd import hooks
 from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
-from ..meta.packs import Pack
 from ..schema import Schema
 from ..schema.function_schema import FunctionSchema
 from ..state import mode_set, state
@@ -27,8 +25,9 @@ from ..table.out_forms import out_rows, out_schema
 from ..table.tags import Tag, built_in_tags
 from .entries import full_name
 from .key_names import IMPLICIT, key_of, parse_key
-from .overload_calls import call_of, call_packet, with_optional_elements
+from .overload_calls import call_of, call_packet, call_with_outputs, with_optional_elements
 from .registry import registry
+from .unoffered import declare_unoffered, row_of, unoffered_overloads, unoffered_schema
 
 _BACKENDS = DispatchKeySet([*DEVICE_TYPES, DispatchKey.Sparse, DispatchKey.Quantized, DispatchKey.NestedTensor])
 _EVERY = DispatchKeySet(DispatchKey)
@@ -200,29 +199,18 @@ OpOverload.__call__ = OpOverload.__dict__["_call"]  # type: ignore[method-assign
 class OutOverload(OpOverload):
     """`torch.ops.aten.add.out`: the overload that writes into tensors given by keyword."""
 
-    def __call__(self, /, *args: object, **kwargs: object) -> Any:
-        names = [argument.name for argument in self.declared.out_arguments]
-        for argument in self.declared.out_arguments:
-            if argument.name not in kwargs:
-                raise RuntimeError(
-                    f"{self.declared.name}() is missing value for argument '{argument.name}'. "
-                    f"Declaration: {self.declared}"
-                )
-        outs = tuple(kwargs[name] for name in names)
-        if not all(map(_are_tensors, outs, (argument.type.is_list for argument in self.declared.out_arguments))):
-            bind_overload(self.declared, args, kwargs)  # refuses it, unless it refuses another argument first
-        rest = {name: value for name, value in kwargs.items() if name not in names}
-        try:
-            made = wired.call_overload(self.row, args, {**rest, "out": outs[0] if len(outs) == 1 else outs})
-        except RuntimeError:
-            bind_overload(self.declared, args, kwargs)  # what does not fit is told of the signature with the outputs
-            raise
-        return tuple(made) if isinstance(made, Pack) else made
+    def __init__(self, packet: OpOverloadPacket, row: OpRow, schema: Schema | None = None) -> None:
+        self.__dict__["declared"] = out_schema(row) if schema is None else schema
+        super().__init__(packet, row)
 
-    @cached_property
+    def __call__(self, /, *args: object, **kwargs: object) -> Any:
+        return call_with_outputs(self.row, self.declared, args, kwargs)
+
+    @property
     def declared(self) -> Schema:
         """The signature of the `out=` form."""
-        return out_schema(self.row)
+        schema: Schema = self.__dict__["declared"]
+        return schema
 
 
 OutOverload.__name__ = "OpOverload"
@@ -264,9 +252,18 @@ class OpOverloadPacket:
             row = next((row for row in out_rows(self.packet) if out_schema(row).overload == named), None)
             made = OutOverload(self, row) if row is not None else None
         if made is None:
+            made = self._unoffered(named)
+        if made is None:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'")
         self.__dict__[overload] = made
         return made
+
+    def _unoffered(self, overload: str) -> OpOverload | None:
+        schema = unoffered_schema(self.packet.name, overload)
+        if schema is None:
+            return None
+        row = row_of(self.packet, schema)
+        return OutOverload(self, row, schema) if row.out else OpOverload(self, row)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> OpOverloadPacket:
         return self
@@ -284,7 +281,8 @@ class OpOverloadPacket:
         """The names of the overloads, "default" for the unnamed one, `out=` forms included."""
         names = [row.overload or "default" for row in self.packet.rows]
         outs = [out_schema(row).overload for row in out_rows(self.packet)]
-        return list(dict.fromkeys([*names, *outs]))
+        others = [name or "default" for name in unoffered_overloads(self.packet.name)]
+        return list(dict.fromkeys([*names, *outs, *others]))
 
     @property
     def _overload_names(self) -> list[str]:
@@ -327,7 +325,7 @@ class OpNamespace(ModuleType):
         self._prefix = "" if name == "aten" else f"{name}::"
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        packet = find_packet(self._prefix + name)
+        packet = find_packet(self._prefix + name) or (None if self._prefix else declare_unoffered(name))
         if packet is None or not packet.rows:
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         made = OpOverloadPacket(packet)
@@ -366,12 +364,6 @@ def find_overload(name: str) -> OpOverload:
     base, _, overload = name.partition(".")
     found: OpOverload = getattr(find_overloads(base), overload or "default")
     return found
-
-
-def _are_tensors(out: object, many: bool) -> bool:
-    """Whether what is given for an output is a tensor, or a list of them where there are many."""
-    listed = isinstance(out, (list, tuple)) and all(isinstance(item, TensorBase) for item in out)
-    return listed if many else isinstance(out, TensorBase)
 
 
 def overload_of(row: OpRow, out: bool = False) -> OpOverload:

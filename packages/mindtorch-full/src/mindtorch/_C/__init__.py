@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from mindtorch._C import _autograd, _fft, _functions, _linalg, _nn, _profiler, _special  # noqa: F401 (reached as attributes)
+from mindtorch._C._autograd_fallback import _get_autograd_fallback_mode, _set_autograd_fallback_mode
 from mindtorch._C._convolution import _ConvBackend, _select_conv_backend  # noqa: F401 (tests ask which way is taken)
 from mindtorch._C._dispatch import (
     Argument,
@@ -20,6 +21,7 @@ from mindtorch._C._dispatch import (
     _after_autograd_keyset,
     _AutoDispatchBelowAutograd,
     _dispatch_get_all_op_names,
+    _dispatch_get_registrations_for_dispatch_key,
     _dispatch_has_kernel,
     _dispatch_has_kernel_for_dispatch_key,
     _dispatch_keys,
@@ -242,6 +244,7 @@ __all__ = [
     "_disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl",
     "_dispatch_get_all_op_names",
+    "_dispatch_get_registrations_for_dispatch_key",
     "_dispatch_has_kernel",
     "_dispatch_has_kernel_for_dispatch_key",
     "_dispatch_keys",
@@ -253,6 +256,7 @@ __all__ = [
     "_dispatch_tls_set_dispatch_key_included",
     "_functions",
     "_get_accelerator",
+    "_get_autograd_fallback_mode",
     "_get_cpu_capability",
     "_get_dispatch_stack_at",
     "_get_function_stack_at",
@@ -283,6 +287,7 @@ __all__ = [
     "_push_on_torch_dispatch_stack",
     "_push_on_torch_function_stack",
     "_remove_cached_tensor",
+    "_set_autograd_fallback_mode",
     "_set_cached_tensors_enabled",
     "_set_conj",
     "_set_fwd_grad_enabled",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from mindtorch_dispatch.batching.planning import composed
+from mindtorch_dispatch.batching.rules.table import find_rule
 from mindtorch_dispatch.extend.entries import full_name
 from mindtorch_dispatch.extend.key_names import parse_key
 from mindtorch_dispatch.keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
@@ -11,7 +14,8 @@ from mindtorch_dispatch.registry import registry
 from mindtorch_dispatch.schema import parse_schema as _parse
 from mindtorch_dispatch.schema.function_schema import Argument, FunctionSchema
 from mindtorch_dispatch.state import state
-from mindtorch_dispatch.table import packets
+from mindtorch_dispatch.table import OpRow, packets
+from mindtorch_dispatch.table.out_forms import out_rows, out_schema
 from mindtorch_dispatch.table.tags import Tag
 
 __all__ = [
@@ -25,6 +29,7 @@ __all__ = [
     "_IncludeDispatchKeyGuard",
     "_after_autograd_keyset",
     "_dispatch_get_all_op_names",
+    "_dispatch_get_registrations_for_dispatch_key",
     "_dispatch_has_kernel",
     "_dispatch_has_kernel_for_dispatch_key",
     "_dispatch_keys",
@@ -132,8 +137,31 @@ def _dispatch_keys(tensor: Any) -> DispatchKeySet:
     return keys if tensor.is_inference() else keys.add(DispatchKey.Autograd)
 
 
+def _overloads() -> Iterator[tuple[str, OpRow, bool]]:
+    """Yield the name of every overload, its row, and whether it is the form with `out=`."""
+    for packet in list(packets.values()):
+        yield from ((full_name(packet.name, row.overload), row, False) for row in packet.rows)
+        yield from ((out_schema(row).qualified_name, row, True) for row in out_rows(packet))
+
+
 def _dispatch_get_all_op_names() -> list[str]:
-    return [full_name(packet.name, row.overload) for packet in list(packets.values()) for row in packet.rows]
+    return list(dict.fromkeys(name for name, _, _ in _overloads()))
+
+
+def _dispatch_get_registrations_for_dispatch_key(dispatch_key: str = "") -> list[str]:
+    """Return the names of overloads with a kernel for a key; of those for batches, with a rule or made of their parts."""
+    if not dispatch_key:
+        return _dispatch_get_all_op_names()
+    key = parse_key(dispatch_key)
+    if dispatch_key == "FuncTorchBatched":
+        return [name for name, row, out in _overloads() if not out and find_rule(row) is not None]
+    if dispatch_key == "FuncTorchBatchedDecomposition":
+        return [name for name, row, out in _overloads() if not out and find_rule(row) is None and composed(row)]
+    return list(
+        dict.fromkeys(
+            name for name, row, _ in _overloads() if registry.overload_of(row).has_kernel_for_dispatch_key(key)
+        )
+    )
 
 
 def _dispatch_has_kernel(name: str) -> bool:

@@ -22,6 +22,7 @@ from mindtorch_dispatch.state import state
 from mindtorch_dispatch.table.tags import read_tags
 
 from ._fakes import register_rule
+from ._lifetime import Registrations
 from ._names import caller_place, check_qualname, device_types, key_of_device, name_of
 
 _RESERVED = ("prim",)
@@ -63,7 +64,8 @@ class Library:
         self.dispatch_key = dispatch_key
         self._key = parse_key(dispatch_key) if dispatch_key else ""
         self._place = caller_place()
-        self._undo: list[Callable[[], None]] = []
+        self.m = Registrations()
+        self._undo = self.m.undo
         if kind == "FRAGMENT" and ns == "_":
             raise RuntimeError(
                 "TORCH_LIBRARY_FRAGMENT: cannot define TORCH_LIBRARY_FRAGMENT with the wildcard namespace _ (every "
@@ -72,7 +74,7 @@ class Library:
             )
         if kind == "DEF":
             self._claim()
-        weakref.finalize(self, _take_back, self._undo)
+        weakref.finalize(self, self.m.reset)
 
     def _claim(self) -> None:
         before = _definers.get(self.ns)
@@ -255,12 +257,8 @@ class Library:
 
     def _destroy(self) -> None:
         """Take back everything this library registered: its operators are gone from `torch.ops`."""
-        _take_back(self._undo)
-
-
-def _take_back(undo: list[Callable[[], None]]) -> None:
-    while undo:
-        undo.pop()()
+        if hasattr(self, "m"):
+            self.m.reset()
 
 
 @contextmanager

@@ -282,9 +282,9 @@ class AutogradMixin(TensorBase):
         if not self._sig.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         meta = meta_of(self)
+        node = grad_fn(self)  # a view that was written anew has a new node, and hooks of its own
         if meta.hooks is None:
             meta.hooks = OrderedDict()
-            node = grad_fn(self)
             if node is not None:
                 hooks_of(node).tensor.append((self._output_nr, meta.hooks))
         return add_hook(meta.hooks, hook)
