@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import mindtorch
+
 from .sides import Scenarios, assert_same, caught
 
 scenarios = Scenarios()
@@ -285,3 +287,14 @@ def empty_batches(T):
     x = T.ones(0, 3)
     run = lambda r: (r.sum(), r.softmax(0), r @ T.ones(3, 2), r[:2], T.linalg.inv(r.diag_embed()))  # noqa: E731
     return T.func.vmap(run)(x), caught(lambda: T.func.vmap(lambda r: T.histc(r, 4))(x))
+
+
+def test_a_function_is_described_in_errors_alone() -> None:
+    class Doubled:
+        def __call__(self, x: Any) -> Any:
+            return x * 2
+
+        def __repr__(self) -> str:
+            raise AssertionError("nothing is to be said of it")
+
+    assert mindtorch.func.vmap(Doubled())(mindtorch.arange(3)).tolist() == [0, 2, 4]

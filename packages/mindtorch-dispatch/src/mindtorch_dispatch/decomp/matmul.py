@@ -286,7 +286,18 @@ def multi_dot(tensors: Sequence[Tensor]) -> Any:
         chain[-1] = aten.unsqueeze(given[-1], -1)
     _check_chain(given, chain)
     shape = (*given[0].shape[:-1], *given[-1].shape[1:])
-    return aten.view(_chain_product(chain, _chain_order(chain)), shape)
+    return aten.view(_product_of_few(chain) if count < 4 else _chain_product(chain, _chain_order(chain)), shape)
+
+
+def _product_of_few(chain: list[Any]) -> Any:
+    """Multiply two matrices, or three in the cheaper order; the first two come first where both cost the same."""
+    if len(chain) == 2:
+        return aten.mm(*chain)
+    first, second, third = chain
+    (rows, inner), (depth, columns) = first.shape, third.shape
+    if inner * depth * columns + rows * inner * columns < rows * inner * depth + rows * depth * columns:
+        return aten.mm(first, aten.mm(second, third))
+    return aten.mm(aten.mm(first, second), third)
 
 
 def _chain_order(chain: list[Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -306,8 +317,7 @@ def _chain_order(chain: list[Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
         between = np.lib.stride_tricks.sliding_window_view(sizes[1:-1], length)
         outer = sizes[:ranges] * sizes[length + 1 :]
         total = starting[:ranges, :length] + ending[length:, :length][:, ::-1] + outer[:, None] * between
-        # Three matrices are a case of their own in torch, where the tie goes to the left.
-        best = length - 1 - total[:, ::-1].argmin(1) if count == 3 else total.argmin(1)
+        best = total.argmin(1)
         least = total[np.arange(ranges), best]
         starting[:ranges, length], ending[length:, length] = least, least
         split[:ranges, length] = best + np.arange(ranges)

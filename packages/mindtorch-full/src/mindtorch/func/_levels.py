@@ -222,8 +222,10 @@ def split_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
     return result
 
 
-def name_of(function: Callable[..., Any]) -> str:
-    """Return the name that torch's texts give a function."""
+def name_of(function: Callable[..., Any] | str) -> str:
+    """Return the name that torch's texts give a function, which may be told by its name."""
+    if isinstance(function, str):
+        return function
     if isinstance(function, functools.partial):
         return f"functools.partial({name_of(function.func)}, ...)"
     return getattr(function, "__name__", None) or repr(function)

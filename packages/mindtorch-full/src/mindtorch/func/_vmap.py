@@ -114,25 +114,24 @@ def _batched_inputs(
     in_dims: Any, args: tuple[Any, ...], func: Callable[..., Any]
 ) -> tuple[list[Any], list[Any], Any, int]:
     """Return the flat arguments, their mapped dimensions, their structure and the batch size; torch's errors."""
-    name = name_of(func)
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
-            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
-            f"matching the structure of inputs, got: {type(in_dims)}."
+            f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially "
+            f"nested) tuple matching the structure of inputs, got: {type(in_dims)}."
         )
     if not args:
         raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+            f"vmap({name_of(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
             "function with no inputs. The latter is unsupported."
         )
     flat, spec = tree_flatten(args)
     dims = _broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(
-            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. "
+            f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. "
             f"in_dims has structure {tree_flatten(in_dims)[1]} but inputs has structure {spec}."
         )
-    made = [_checked_dim(one, dim, name, in_dims) for one, dim in zip(flat, dims, strict=True)]
+    made = [_checked_dim(one, dim, func, in_dims) for one, dim in zip(flat, dims, strict=True)]
     sizes = [one.shape[dim] for one, dim in zip(flat, made, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
@@ -144,10 +143,12 @@ def _batched_inputs(
     return flat, made, spec, sizes[0]
 
 
-def _checked_dim(value: Any, dim: Any, name: str, in_dims: Any) -> int | None:
-    start = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"
+def _checked_dim(value: Any, dim: Any, func: Callable[..., Any], in_dims: Any) -> int | None:
     if dim is None:
         return None
+    if isinstance(dim, int) and isinstance(value, TensorBase) and -value.dim() <= dim < value.dim():
+        return dim % value.dim()
+    start = f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"
     if not isinstance(dim, int):
         raise ValueError(f"{start} an input but in_dim must be either an integer dimension or None.")
     if not isinstance(value, TensorBase):
@@ -156,33 +157,31 @@ def _checked_dim(value: Any, dim: Any, name: str, in_dims: Any) -> int | None:
             "None as the respective in_dim"
         )
     count = value.dim()
-    if not -count <= dim < count:
-        raise ValueError(
-            f"{start} some input, but that input is a Tensor of dimensionality {count} so expected in_dim to satisfy "
-            f"-{count} <= in_dim < {count}."
-        )
-    return dim % count
+    raise ValueError(
+        f"{start} some input, but that input is a Tensor of dimensionality {count} so expected in_dim to satisfy "
+        f"-{count} <= in_dim < {count}."
+    )
 
 
 def _taken_out(result: Any, level: int, size: int, out_dims: Any, func: Callable[..., Any]) -> Any:
     """Return a result with every output as the whole batch, its examples along the output's `out_dims`."""
-    name = name_of(func)
     flat, spec = tree_flatten(result)
     dims = _broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
         raise ValueError(
-            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
-            f"out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
+            f"vmap({name_of(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+            f"`outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
         )
-    made = [taken_out(one, dim, level, size, name) for one, dim in zip(flat, dims, strict=True)]
+    made = [taken_out(one, dim, level, size, func) for one, dim in zip(flat, dims, strict=True)]
     return tree_unflatten(made, spec)
 
 
-def taken_out(one: Any, dim: int | None, level: int, size: int, name: str) -> Any:
+def taken_out(one: Any, dim: int | None, level: int, size: int, func: Callable[..., Any] | str) -> Any:
     """Return one output as the whole batch; torch's errors for what is no tensor, or cannot be where it is wanted."""
     if not isinstance(one, TensorBase):
         if dim is None:
             return one
+        name = name_of(func)
         raise ValueError(
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(one)}. Did you mean to set out_dims= "
             "to None for output?"
@@ -190,6 +189,7 @@ def taken_out(one: Any, dim: int | None, level: int, size: int, name: str) -> An
     value, source = unwrapped(one, level)
     if dim is None:
         if source is not None:
+            name = name_of(func)
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
         return value
     if source is None:
