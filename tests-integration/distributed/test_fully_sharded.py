@@ -15,6 +15,14 @@ def test_losses_and_states_are_those_of_torch(launch):
     (total, *refused), (expected, *texts) = ours.pop("again"), torchs.pop("again")
     assert total == pytest.approx(expected, rel=2e-6)
     assert refused == texts
+    kept, expected = ours.pop("kept"), torchs.pop("kept")
+    assert kept.pop("given"), "an optimizer that loads a state changes it"
+    expected.pop("given")  # torch's counts on in the state that is given, where parameters keep their shapes
+    for what in ("grads", "doubled"):
+        for (name, grad), (known, value) in zip(kept.pop(what).items(), expected.pop(what).items(), strict=True):
+            assert name == known
+            torch.testing.assert_close(torch.tensor(grad), torch.tensor(value))
+    assert kept == expected
     own, their = ours.pop("states"), torchs.pop("states")
     for way, (losses, *rest) in ours.items():
         assert rest == torchs[way][1:], way

@@ -23,5 +23,6 @@ def test_states_are_spread_as_torchs(launch):
     for way in ("each", "views"):
         for what in ("losses", "moments", "weights", "keys"):
             close(ours[way][what], torchs[way][what])
+    close(ours["extended"], torchs["extended"])
     close(ours["averaged"], torchs["averaged"])
     close(ours["normalized"], torchs["normalized"])

@@ -110,7 +110,7 @@ def refused(action):
     """Return type and first line of what an action raises."""
     try:
         action()
-    except (AssertionError, ValueError) as error:
+    except (AssertionError, NotImplementedError, ValueError) as error:
         return [type(error).__name__, str(error).split("\n")[0]]
     return []
 
@@ -127,6 +127,74 @@ def wrapped_again():
     return total, root, refused(lambda: FSDP(nn.Sequential(model), auto_wrap_policy=by_class, **host))
 
 
+class Counted(nn.Module):
+    """A linear layer beside a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 5)
+        self.register_buffer("scale", torch.linspace(0.5, 1.5, 5))
+
+    def forward(self, x):
+        return (self.linear(x) * self.scale).float()
+
+
+def kept():
+    """Return buffers in states, whole gradients, and what a state that was loaded is after more steps."""
+    torch.manual_seed(0)
+    precision = fsdp.MixedPrecision(buffer_dtype=torch.float64)
+    host = {"use_orig_params": True, "device_id": torch.device("cpu"), "mixed_precision": precision}
+    model = FSDP(nn.Sequential(FSDP(Counted(), **host), nn.Linear(5, 3)), **host)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    x = torch.full((2, 3), rank + 1.0)
+    result = {}
+    for _ in range(2):
+        optimizer.zero_grad()
+        model(x).pow(2).sum().backward()
+        optimizer.step()
+    result["buffers"] = [str(buffer.dtype) for buffer in model.buffers()]
+    result["state"] = {name: str(value.dtype) for name, value in model.state_dict().items()}
+    with FSDP.summon_full_params(model, with_grads=True):
+        result["grads"] = {name: param.grad.tolist() for name, param in model.named_parameters()}
+        for param in model.parameters():
+            param.grad.mul_(2)
+    with FSDP.summon_full_params(model, with_grads=True):
+        result["doubled"] = {name: param.grad.tolist() for name, param in model.named_parameters()}
+    result["refused"] = [
+        refused(lambda: FSDP.summon_full_params(model, with_grads=True, offload_to_cpu=True).__enter__()),
+        refused(lambda: FSDP.summon_full_params(model, rank0_only=True).__enter__()),
+    ]
+    whole = FSDP.full_optim_state_dict(model, optimizer, rank0_only=False)
+    before = described_steps(whole)
+    shards = [
+        FSDP.optim_state_dict_to_load(model, optimizer, whole),
+        FSDP.flatten_sharded_optim_state_dict(FSDP.sharded_optim_state_dict(model, optimizer), model, optimizer),
+    ]
+    result["steps"] = [stepped(model, shard) for shard in shards]
+    result["given"] = described_steps(whole) == before
+    shard = FSDP.shard_full_optim_state_dict(FSDP.full_optim_state_dict(model, optimizer, rank0_only=False), model)
+    result["steps"].append(stepped(model, shard))
+    sent = FSDP.full_optim_state_dict(model, optimizer)  # empty but on rank 0
+    shard = FSDP.scatter_full_optim_state_dict(sent if rank == 0 else None, model, optim=optimizer)
+    result["steps"].append(stepped(model, shard))
+    return result
+
+
+def stepped(model, state):
+    """Return the rate and the steps of an optimizer that loads a state and takes a step."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.5)
+    optimizer.load_state_dict(state)
+    optimizer.step()
+    return [optimizer.param_groups[0]["lr"], *sorted({values["step"].item() for values in optimizer.state.values()})]
+
+
+def described_steps(state):
+    """Return what an optimizer counted and averaged, by names."""
+    return {
+        name: [values["step"].item(), values["exp_avg"].tolist()] for name, values in sorted(state["state"].items())
+    }
+
+
 half = fsdp.MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
 by_class = functools.partial(wrap.transformer_auto_wrap_policy, transformer_layer_cls={nn.TransformerEncoderLayer})
 by_size = functools.partial(wrap.size_based_auto_wrap_policy, min_num_params=1500)
@@ -141,6 +209,7 @@ results = {
     "half": train(policy=by_class, mixed_precision=half),
     "states": states(),
     "again": wrapped_again(),
+    "kept": kept(),
 }
 if rank == 0:
     with open(target, "w") as stream:

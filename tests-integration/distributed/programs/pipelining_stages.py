@@ -56,7 +56,8 @@ def train(name, parts=4, steps=2, folded=False, **arguments):
         grads = [parameter.grad.flatten().tolist() for parameter in parameters]
         optimizer.step()
         optimizer.zero_grad()
-        seen.append([[loss.item() for loss in losses], None if output is None else output.tolist(), grads])
+        in_graph = [one.requires_grad for one in (*losses, *([] if output is None else [output]))]
+        seen.append([[loss.item() for loss in losses], None if output is None else output.tolist(), grads, in_graph])
     return [[str(action) for action in run.pipeline_order[rank]], seen]
 
 

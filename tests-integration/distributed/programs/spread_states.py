@@ -54,6 +54,19 @@ def train(**arguments):
             "weights": [p.detach().flatten().tolist() for p in params]}  # fmt: skip
 
 
+def extended():
+    """Return the rates of groups, one of them added, and their weights after a step."""
+    torch.manual_seed(0)
+    model, more = nn.Linear(3, 2), nn.Linear(2, 4)
+    optimizer = optim.ZeroRedundancyOptimizer(model.parameters(), torch.optim.SGD, lr=0.1)
+    optimizer.add_param_group({"params": list(more.parameters()), "lr": 0.3})
+    for param in [*model.parameters(), *more.parameters()]:
+        param.grad = torch.ones_like(param)
+    optimizer.step()
+    weights = [param.flatten().tolist() for param in [*model.parameters(), *more.parameters()]]
+    return [[group["lr"] for group in optimizer.param_groups], weights]
+
+
 def _saved(state):
     stream = io.BytesIO()
     torch.save(state, stream)
@@ -104,6 +117,7 @@ zero = optim.ZeroRedundancyOptimizer
 results = {
     "each": train(),
     "views": train(parameters_as_bucket_view=True),
+    "extended": extended(),
     "averaged": averaged(),
     "normalized": normalized(),
     "texts": [text_of(lambda given=given: zero(given, torch.optim.SGD, lr=0.1)) for given in (

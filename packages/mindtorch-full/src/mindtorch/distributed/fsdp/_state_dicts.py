@@ -51,6 +51,13 @@ def settings(
     return StateDictSettings(kind, config, optim_config)
 
 
+def chosen(module: nn.Module) -> StateDictSettings:
+    """Return the form that was chosen for a module's state dicts."""
+    found = (getattr(part, "_settings", None) for part in module.modules())
+    default = settings(StateDictType.FULL_STATE_DICT, None, None)
+    return next((one for one in found if isinstance(one, StateDictSettings)), default)
+
+
 def convert(state: dict[str, Any], prefix: str, chosen: StateDictSettings) -> None:
     """Bring what a module put into a state dict into a form, under plain names."""
     config = chosen.state_dict_config
@@ -99,7 +106,11 @@ def numbered(model: nn.Module, optimizer: Optimizer, state: dict[str, Any]) -> d
     if state["state"] and all(isinstance(key, int) for key in state["state"]):
         order = [names[param] for group in optimizer.param_groups for param in group["params"]]
         state = rekeyed(state, dict(enumerate(order)))
-    return _numbered(state, optimizer, names, StateDictOptions(strict=False))
+    result = _numbered(state, optimizer, names, StateDictOptions(strict=False))
+    given = {id(tensor) for values in state["state"].values() for tensor in values.values()}
+    for values in result["state"].values():  # an optimizer goes on with what it loads: the state that is given stays
+        values.update({key: v.clone() for key, v in values.items() if isinstance(v, Tensor) and id(v) in given})
+    return result
 
 
 def rekeyed(state: dict[str, Any], keys: dict[Any, Any]) -> dict[str, Any]:

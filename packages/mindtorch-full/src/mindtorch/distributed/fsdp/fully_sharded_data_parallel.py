@@ -17,6 +17,7 @@ from mindtorch.distributed.fsdp._fully_shard._fsdp_api import CPUOffloadPolicy, 
 from mindtorch.distributed.fsdp._fully_shard._fsdp_param import MeshInfo
 from mindtorch.distributed.fsdp._fully_shard._fsdp_param_group import FSDPParamGroup
 from mindtorch.distributed.fsdp._fully_shard._fully_shard import shard_modules
+from mindtorch.distributed.fsdp._optim_states import OptimStates
 from mindtorch.distributed.fsdp.api import *  # noqa: F403 - the same names are here in torch
 from mindtorch.distributed.fsdp.api import (
     BackwardPrefetch,
@@ -68,7 +69,7 @@ def _mesh_of(group: Any, strategy: ShardingStrategy, mesh: DeviceMesh | None, ki
     return MeshInfo(DeviceMesh.from_group(chosen, kind))
 
 
-class FullyShardedDataParallel(nn.Module):
+class FullyShardedDataParallel(OptimStates, nn.Module):
     """A module whose parameters are spread over processes, and whole only while it runs.
 
     Parameters keep their names and shapes (`use_orig_params=True`); each is a `DTensor`.
@@ -125,6 +126,7 @@ class FullyShardedDataParallel(nn.Module):
             [module], info, strategy in _FREED, None, _policy(self.mixed_precision), offload, ignored
         )
         self._state.may_change_root = True
+        self._buffer_dtypes: dict[str, torch.dtype] = {}
         self._cast_buffers()
         self._register_state_dict_hook(FullyShardedDataParallel._after_state_dict)
         self.register_state_dict_pre_hook(FullyShardedDataParallel._before_state_dict)
@@ -134,9 +136,14 @@ class FullyShardedDataParallel(nn.Module):
         dtype = self.mixed_precision.buffer_dtype
         if dtype is None:
             return
-        for buffer in self._fsdp_wrapped_module.buffers():
-            if buffer.is_floating_point():
-                buffer.data = buffer.data.to(dtype)
+        inner = {id(part) for one in self.fsdp_modules(self._fsdp_wrapped_module) for part in one.modules()}
+        for prefix, part in self._fsdp_wrapped_module.named_modules():
+            if id(part) in inner:
+                continue
+            for name, buffer in part.named_buffers(recurse=False):
+                if buffer.is_floating_point():
+                    self._buffer_dtypes[f"{prefix}.{name}" if prefix else name] = buffer.dtype
+                    buffer.data = buffer.data.to(dtype)
 
     @property
     def module(self) -> nn.Module:
@@ -228,17 +235,17 @@ class FullyShardedDataParallel(nn.Module):
         with_grads: bool = False,
     ) -> Generator[None]:
         """Have whole parameters in the block; what changed is kept, when `writeback` says so."""
-        if with_grads:
-            raise NotImplementedError("summon_full_params: with_grads is not offered")
-        if writeback and rank0_only:
-            raise NotImplementedError("writeback=True and rank0_only=True is not supported, as model parameter shapes "
-                                      "will be different across ranks, and writing to them can lead to "
-                                      "inconsistencies across ranks when the context is exited.")  # fmt: skip
         owners = FullyShardedDataParallel.fsdp_modules(module)
         owners = owners if recurse else [one for one in owners if one is module]
+        for one in owners:
+            if with_grads and (offload_to_cpu or not one._use_orig_params):
+                raise NotImplementedError(f"with_grads={with_grads}, use_orig_params={one._use_orig_params}, "
+                                          f"offload_to_cpu={offload_to_cpu} is not supported yet")  # fmt: skip
+            if writeback and rank0_only:
+                raise NotImplementedError("writeback=True and rank0_only=True is not supported yet")
         groups = [one._state.group for one in owners if one._state.group is not None]
         for group in groups:
-            group.summon()
+            group.summon(with_grads)
         for one in owners:
             one.__dict__["_summoned"] = True
         try:
@@ -247,7 +254,7 @@ class FullyShardedDataParallel(nn.Module):
             for one in owners:
                 one.__dict__["_summoned"] = False
             for group in groups:
-                group.dismiss(writeback)
+                group.dismiss(writeback, with_grads)
 
     @staticmethod
     def set_state_dict_type(
@@ -266,8 +273,7 @@ class FullyShardedDataParallel(nn.Module):
     @staticmethod
     def get_state_dict_type(module: nn.Module) -> StateDictSettings:
         """Return the form of state dicts."""
-        found = FullyShardedDataParallel.fsdp_modules(module)
-        return found[0]._settings if found else forms.settings(StateDictType.FULL_STATE_DICT, None, None)
+        return forms.chosen(module)
 
     @staticmethod
     @contextlib.contextmanager
@@ -296,46 +302,14 @@ class FullyShardedDataParallel(nn.Module):
     def _after_state_dict(module: Any, state: dict[str, Any], prefix: str, local_metadata: object) -> dict[str, Any]:
         with torch.no_grad():
             forms.convert(state, prefix, module._settings)
+            for name, dtype in module._buffer_dtypes.items():  # a checkpoint has what the model was made with
+                if prefix + name in state:
+                    state[prefix + name] = state[prefix + name].to(dtype)
         return state
 
     @staticmethod
     def _before_load(module: Any, state: dict[str, Any], prefix: str, *rest: Any) -> None:
         forms.restore(state, prefix, module._fsdp_wrapped_module, module._settings)
-
-    @staticmethod
-    def optim_state_dict(
-        model: nn.Module, optim: Optimizer, optim_state_dict: dict[str, Any] | None = None, group: Any = None
-    ) -> dict[str, Any]:
-        """Return an optimizer's state by names of parameters, in the chosen form."""
-        return forms.optimizer_state(model, optim, FullyShardedDataParallel.get_state_dict_type(model))
-
-    @staticmethod
-    def optim_state_dict_to_load(
-        model: nn.Module,
-        optim: Optimizer,
-        optim_state_dict: dict[str, Any],
-        is_named_optimizer: bool = False,
-        load_directly: bool = False,
-        group: Any = None,
-    ) -> dict[str, Any]:
-        """Return what an optimizer's `load_state_dict` takes from a state by names."""
-        result = forms.numbered(model, optim, optim_state_dict)
-        if load_directly:
-            optim.load_state_dict(result)
-        return result
-
-    @staticmethod
-    def full_optim_state_dict(
-        model: nn.Module, optim: Optimizer, optim_input: Any = None, rank0_only: bool = True, group: Any = None
-    ) -> dict[str, Any]:
-        """Return an optimizer's whole state by names."""
-        config = forms.FullOptimStateDictConfig(rank0_only=rank0_only)
-        return forms.optimizer_state(model, optim, forms.settings(StateDictType.FULL_STATE_DICT, None, config))
-
-    @staticmethod
-    def sharded_optim_state_dict(model: nn.Module, optim: Optimizer, group: Any = None) -> dict[str, Any]:
-        """Return an optimizer's state by names, in parts."""
-        return forms.optimizer_state(model, optim, forms.settings(StateDictType.SHARDED_STATE_DICT, None, None))
 
     @staticmethod
     def rekey_optim_state_dict(

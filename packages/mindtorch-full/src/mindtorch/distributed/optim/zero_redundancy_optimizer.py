@@ -141,8 +141,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         super().add_param_group(param_group)
         self._assign(self.param_groups[-1])
         if self.initialized:
-            if any(param not in self._all_params for param in self.param_groups[-1]["params"]):
-                self._all_params += self.param_groups[-1]["params"]
+            self._all_params += self.param_groups[-1]["params"]
             self.optim.add_param_group(self._local_groups(self.rank)[-1])
             if self.parameters_as_bucket_view:
                 self._make_buckets()

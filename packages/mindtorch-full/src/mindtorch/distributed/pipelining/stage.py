@@ -201,12 +201,15 @@ class PipelineStage:
 
     def backward_one_chunk(self, index: int, loss: Tensor | None = None, last_backward: bool = False) -> None:
         """Compute the gradients of a part of the batch, from the loss or from what the stage after sent."""
+        outputs, _ = self._kept[index]
         (roots, grads), inputs = self._roots_of(index, loss)
         self._backward(roots, grads, last_backward)
         self._keep_input_grads(index, inputs, [tensor.grad for tensor in inputs])
+        self._let_go(outputs)
 
     def backward_of_inputs(self, index: int, loss: Tensor | None = None) -> None:
         """Compute only the gradients that the stage before waits for."""
+        outputs, _ = self._kept[index]
         (roots, grads), inputs = self._roots_of(index, loss)
         wanting = [tensor for tensor in inputs if tensor.requires_grad]
         found: Sequence[Tensor | None] = []
@@ -214,12 +217,14 @@ class PipelineStage:
             found = torch.autograd.grad(roots, wanting, grads, retain_graph=True, allow_unused=True)
         self._keep_input_grads(index, inputs, found)
         self._roots[index] = roots, grads
+        self._let_go(outputs)
 
     def backward_of_weights(self, index: int, last_backward: bool = False) -> None:
         """Compute the gradients that `backward_of_inputs` left."""
         roots, grads = self._roots.pop(index)
         parameters = [parameter for parameter in self.submod.parameters() if parameter.requires_grad]
         self._backward(roots, grads, last_backward, parameters)
+        self._let_go(tuple(roots))
 
     def _roots_of(self, index: int, loss: Tensor | None) -> tuple[_Roots, list[Tensor]]:
         """Return from where gradients of a part come, with these gradients, and the inputs that may have some."""
@@ -231,6 +236,13 @@ class PipelineStage:
         received = self._receive([_known(output) for output in sent], self.stage_index + 1, index)
         pairs = [(root, grad) for root, grad in zip(sent, received, strict=True) if root.requires_grad]
         return ([root for root, _ in pairs], [grad for _, grad in pairs]), wanting
+
+    def _let_go(self, outputs: tuple[Any, ...]) -> None:
+        """Take the model's outputs, or a loss, off the graph: the program has them, and nothing more goes backward."""
+        if self.is_last and not self.is_first:
+            for output in outputs:
+                if isinstance(output, Tensor) and not output._is_view():
+                    output.detach_()
 
     def _keep_input_grads(self, index: int, inputs: Sequence[Tensor], grads: Sequence[Tensor | None]) -> None:
         found = list(grads) or [None] * len(inputs)

@@ -11,7 +11,7 @@ import mindtorch as torch
 from mindtorch import distributed as dist
 from mindtorch import nn
 from mindtorch.distributed.device_mesh import DeviceMesh
-from mindtorch.distributed.tensor import DTensor, Placement, Replicate, Shard
+from mindtorch.distributed.tensor import DTensor, Placement, Replicate, Shard, distribute_tensor
 from mindtorch.distributed.tensor._dtensor_spec import DTensorSpec
 from mindtorch.distributed.tensor._layout import Layout, redistribute_local
 from mindtorch.distributed.tensor.placement_types import _StridedShard
@@ -102,10 +102,32 @@ class FSDPParam:
     def write_back(self) -> None:
         """Take this process's part from the whole."""
         if self.unsharded_param is not None:
-            part = self._here(self.unsharded_param.detach()).narrow(
-                self.dim, self.start_in_bounds, self.local_shape[self.dim]
-            )
+            part = self._own_part(self.unsharded_param.detach())
             self._flat.narrow(0, 0, part.numel()).view(part.shape).copy_(part)
+
+    def _own_part(self, whole: Tensor) -> Tensor:
+        return self._here(whole).narrow(self.dim, self.start_in_bounds, self.local_shape[self.dim])
+
+    def show_grad(self) -> None:
+        """Give the whole parameter the whole gradient."""
+        grad = self.sharded_param.grad
+        if self.unsharded_param is None or not isinstance(grad, DTensor):
+            return
+        whole, before = grad.full_tensor(), self.unsharded_layout
+        if before is not None:
+            whole = distribute_tensor(whole, before.mesh, before.placements, src_data_rank=None)
+        self.unsharded_param.grad = whole
+
+    def hide_grad(self, keep: bool) -> None:
+        """Take the gradient from the whole parameter, and this process's part of it when it is kept."""
+        if self.unsharded_param is None:
+            return
+        whole, self.unsharded_param.grad = self.unsharded_param.grad, None
+        own = self.sharded_param.grad
+        if keep and whole is None:
+            self.sharded_param.grad = None
+        elif keep and isinstance(own, DTensor):
+            own._local_tensor.copy_(self._own_part(whole))
 
     @property
     def start_in_bounds(self) -> int:

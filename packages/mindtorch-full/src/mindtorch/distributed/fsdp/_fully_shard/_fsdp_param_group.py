@@ -138,18 +138,24 @@ class FSDPParamGroup:
             if self._region is not None:
                 self._region.discard()
 
-    def summon(self) -> None:
-        """Give the modules whole parameters in the precision of the parts."""
+    def summon(self, with_grads: bool = False) -> None:
+        """Give the modules whole parameters in the precision of the parts, and whole gradients when asked for."""
         self.reshard()
         for param in self.fsdp_params:
             param.in_full_precision(True, self.policy.param_dtype)
         self.unshard()
         self.wait_for_unshard()
+        if with_grads:
+            with torch.no_grad():
+                for param in self.fsdp_params:
+                    param.show_grad()
 
-    def dismiss(self, keep: bool) -> None:
+    def dismiss(self, keep: bool, with_grads: bool = False) -> None:
         """Give the modules their parts again, with what changed when that is asked for."""
         with torch.no_grad():
             for param in self.fsdp_params:
+                if with_grads:
+                    param.hide_grad(keep)
                 if keep:
                     param.write_back()
         self.reshard()
