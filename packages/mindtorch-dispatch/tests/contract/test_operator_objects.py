@@ -268,6 +268,22 @@ OURS_ALONE = {
 }  # fmt: skip
 """Overloads that torch has under another name or in parts; the set may only shrink."""
 
+
+@scenarios.each(integers=[[0, 1]], none=[None, [0, 1]])
+def operators_with_none_in_lists_are_shown_to_subclasses_once(T, lib, *indices):
+    seen = []
+
+    class Shown(T.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append(f"{type(func).__name__} {func}")
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    value = T.arange(6.0).reshape(2, 3).as_subclass(Shown)
+    T.ops.aten.index(value, [None if one is None else T.tensor(one) for one in indices])
+    return seen
+
+
 WRITTEN_OTHERWISE = {
     "aten::_native_batch_norm_legit.out", "aten::tril.out", "aten::triu.out", "aten::nll_loss_forward.output",
     "aten::multilabel_margin_loss_forward.output", "aten::nll_loss2d_forward.output",

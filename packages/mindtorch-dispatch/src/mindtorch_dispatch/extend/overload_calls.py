@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mindtorch_storage.deferred import thread
@@ -48,37 +49,30 @@ def call_of(row: OpRow, overload: Any) -> Callable[..., Any]:
 
 
 def call_packet(packet: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call the overload of a library's operator that takes the arguments."""
+    """Call the overload of a packet whose schema takes the arguments."""
     record = recording()
     return wired.call_matching(packet.packet, packet, args, kwargs) if record is None else record(packet, args, kwargs)
 
 
-class FormOrOverload:
-    """What the packet of an operator calls whose schema takes None in a list of tensors, which torch's function does not:
-    the function, or the overload that takes what the function does not."""
+def call_of_packet(packet: Any, form: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what calls a built-in operator's packet: its function `form`.
 
-    __slots__ = ("__name__", "form", "packet")
+    Where a list of tensors may hold None by the schema, which torch's function does not take, it is the only overload.
+    """
+    if not any("Tensor?[]" in (row.base or row).signature for row in packet.packet.rows):
+        return form
 
-    def __init__(self, packet: Any, form: Callable[..., Any]) -> None:
-        self.packet = packet
-        self.form = form
-        self.__name__ = packet.packet.name
+    def call(*args: object, **kwargs: object) -> Any:
+        return call_packet(packet, args, kwargs)
 
-    def __call__(self, /, *args: object, **kwargs: object) -> Any:
-        try:
-            return self.form(*args, **kwargs)
-        except TypeError:
-            return call_packet(self.packet, args, kwargs)
-
-
-FormOrOverload.__doc__ = property(lambda self: self.form.__doc__)  # type: ignore[assignment]  # read when asked for
-
-
-def with_optional_elements(packet: Any, form: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what a built-in operator's packet calls, the function itself where no list of its may hold None."""
-    if any("Tensor?[]" in (row.base or row).signature for row in packet.packet.rows):
-        return FormOrOverload(packet, form)
-    return form
+    (row,) = packet.packet.rows
+    made: Callable[..., Any] = call
+    if native_path.caller is not None:
+        made = native_path.caller(packet.packet, call, False, row)
+    made.__name__ = packet.packet.name
+    # Native functions make the text when it is first read.
+    made.__doc__ = form.__doc__ if made is call else partial(getattr, form, "__doc__")  # type: ignore[assignment]
+    return made
 
 
 def call_with_outputs(row: OpRow, declared: Schema, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:

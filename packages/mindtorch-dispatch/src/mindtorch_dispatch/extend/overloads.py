@@ -25,7 +25,7 @@ from ..table.out_forms import out_rows, out_schema
 from ..table.tags import Tag, built_in_tags
 from .entries import full_name
 from .key_names import IMPLICIT, key_of, parse_key
-from .overload_calls import call_of, call_packet, call_with_outputs, with_optional_elements
+from .overload_calls import call_of, call_of_packet, call_packet, call_with_outputs
 from .registry import registry
 from .unoffered import declare_unoffered, row_of, unoffered_overloads, unoffered_schema
 
@@ -224,7 +224,7 @@ class OpOverloadPacket:
     def __init__(self, packet: Packet) -> None:
         self.packet = packet
         form: Any = wired.call_form(packet, False)
-        self.function: Callable[..., Any] = self._match if "::" in packet.name else with_optional_elements(self, form)
+        self.function: Callable[..., Any] = self._match if "::" in packet.name else call_of_packet(self, form)
         if "::" not in packet.name:
             self.__signature__ = form.__signature__
         self.__name__ = packet.name.rpartition("::")[2]
