@@ -147,7 +147,16 @@ CASES = {
     "another name": lambda lib, x: lib.jit.trace(lib.nn.ReLU(), example_kwarg_inputs={"z": x}),
     "a parameter from elsewhere": lambda lib, x: lib.jit.trace(lambda a: a * FOREIGN[lib], x),
     "a subscript": lambda lib, x: lib.jit.trace(lib.nn.Sequential(lib.nn.ReLU()), x)[0],
-}
+    **{
+        f"containers {place}": lambda lib, x, given=given: lib.jit.trace(lambda a: a, (given(x),))
+        for place, given in enumerate(
+            (
+                lambda x: [x, "x"], lambda x: [x, (x,)], lambda x: [], lambda x: [[x], []], lambda x: (x, []), lambda x: {},
+                lambda x: {"a": x, "b": "x"}, lambda x: {1: x, "b": x}, lambda x: {"a": [x, 3]}, lambda x: [[3], ["x"]],
+            )
+        )
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", CASES)

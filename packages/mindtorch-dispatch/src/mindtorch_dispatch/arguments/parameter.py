@@ -53,7 +53,7 @@ INT64 = range(-(2**63), 2**63)
 _UINT64_BOUND = 2**64
 _UNPACKED = "Overflow when unpacking long long"
 _PYTHON_DTYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128}
-_INT_DTYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+INT_DTYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 
 
 class Converted:
@@ -178,7 +178,7 @@ def is_number(value: Any) -> bool:
 def is_int(value: object) -> bool:
     """An integer that is no bool, or an integral tensor of no dimensions that needs no gradient."""
     if isinstance(value, TensorBase):
-        return not value._sig.spec.ndim and value.dtype in _INT_DTYPES
+        return not value._sig.spec.ndim and value.dtype in INT_DTYPES
     return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, np.integer)
 
 
@@ -187,7 +187,7 @@ def is_index(value: Any) -> bool:
     if type(value) is int:
         return True
     if isinstance(value, TensorBase):
-        integral = value.dtype in _INT_DTYPES or value.dtype is dtypes.bool
+        integral = value.dtype in INT_DTYPES or value.dtype is dtypes.bool
         return integral and value._sig.spec.numel == 1
     if isinstance(value, bool):
         return False

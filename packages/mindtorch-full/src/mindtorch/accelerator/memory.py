@@ -22,64 +22,59 @@ __all__ = [
 ]
 
 
+def _backend() -> Any:
+    npu = accelerator()
+    return _none.refuse() if npu is None else npu
+
+
 def empty_cache() -> None:
     """Give cached memory back to the device. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.empty_cache()
+    return _backend().empty_cache()
 
 
 def empty_host_cache() -> None:
     """Give cached pinned memory back to the system. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.host_empty_cache()
+    return _backend().host_empty_cache()
 
 
 def memory_stats(device_index: DeviceLike = None, /) -> OrderedDict[str, Any]:
     """Return the statistics of the allocator. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.memory_stats(device_index)
+    return _backend().memory_stats(device_index)
 
 
 def memory_allocated(device_index: DeviceLike = None, /) -> int:
     """Return the bytes that tensors take. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.memory_allocated(device_index)
+    return _backend().memory_allocated(device_index)
 
 
 def max_memory_allocated(device_index: DeviceLike = None, /) -> int:
     """Return the most bytes that tensors took. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.max_memory_allocated(device_index)
+    return _backend().max_memory_allocated(device_index)
 
 
 def memory_reserved(device_index: DeviceLike = None, /) -> int:
     """Return the bytes that the allocator holds. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.memory_reserved(device_index)
+    return _backend().memory_reserved(device_index)
 
 
 def max_memory_reserved(device_index: DeviceLike = None, /) -> int:
     """Return the most bytes that the allocator held. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.max_memory_reserved(device_index)
+    return _backend().max_memory_reserved(device_index)
 
 
 def reset_accumulated_memory_stats(device_index: DeviceLike = None, /) -> None:
     """Reset counters. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.reset_accumulated_memory_stats(device_index)
+    return _backend().reset_accumulated_memory_stats(device_index)
 
 
 def reset_peak_memory_stats(device_index: DeviceLike = None, /) -> None:
     """Reset peaks. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.reset_peak_memory_stats(device_index)
+    return _backend().reset_peak_memory_stats(device_index)
 
 
 def get_memory_info(device_index: DeviceLike = None, /) -> tuple[int, int]:
     """Return free and total bytes. Raises RuntimeError where there is no accelerator."""
-    npu = accelerator()
-    return _none.refuse() if npu is None else npu.mem_get_info(device_index)
+    return _backend().mem_get_info(device_index)
 
 
 adopt(globals())

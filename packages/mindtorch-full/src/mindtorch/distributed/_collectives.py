@@ -38,6 +38,7 @@ from mindtorch.distributed._world import (
     _get_default_timeout,
     _group_or_default_group,
     _rank_not_in_group,
+    _rank_of_root,
     _warn_not_in_group,
     _working_group,
     get_backend,
@@ -232,8 +233,7 @@ def gather(
     group = _group_or_default_group(group)
     if _rank_not_in_group(group):
         return _warn_not_in_group("gather")
-    dst = 0 if dst is None and group_dst is None else dst
-    group_dst = _canonicalize_group_rank(group, dst, group_dst, return_global=False)
+    group_dst = _rank_of_root(group, dst, group_dst)
     _validate_output_list_for_rank(group.rank(), group_dst, gather_list)
     outputs = [gather_list] if group_dst == group.rank() else []
     options = _options(GatherOptions, async_op, rootRank=group_dst)
@@ -257,8 +257,7 @@ def scatter(
         scatter_list = []
     _ensure_all_tensors_same_dtype(tensor, scatter_list)
     group = _group_or_default_group(group)
-    src = 0 if src is None and group_src is None else src
-    group_src = _canonicalize_group_rank(group, src, group_src, return_global=False)
+    group_src = _rank_of_root(group, src, group_src)
     if _rank_not_in_group(group):
         return _warn_not_in_group("scatter")
     given = reals(scatter_list)

@@ -20,6 +20,7 @@ from mindtorch.distributed._world import (
     _get_object_coll_device,
     _group_or_default_group,
     _rank_not_in_group,
+    _rank_of_root,
     _warn_not_in_group,
     get_global_rank,
     get_world_size,
@@ -72,8 +73,7 @@ def gather_object(
 ) -> None:
     """Fill the list of a rank with the objects of all."""
     group = _group_or_default_group(group)
-    dst = 0 if dst is None and group_dst is None else dst
-    group_dst = _canonicalize_group_rank(group, dst, group_dst, return_global=False)
+    group_dst = _rank_of_root(group, dst, group_dst)
     if _rank_not_in_group(group):
         return _warn_not_in_group("gather_object")
     _validate_output_list_for_rank(group.rank(), group_dst, object_gather_list)
@@ -165,8 +165,7 @@ def broadcast_object_list(
 ) -> None:
     """Fill the lists of all with the objects of a rank."""
     group = _group_or_default_group(group)
-    src = 0 if src is None and group_src is None else src
-    group_src = _canonicalize_group_rank(group, src, group_src, return_global=False)
+    group_src = _rank_of_root(group, src, group_src)
     if _rank_not_in_group(group):
         return _warn_not_in_group("broadcast_object_list")
     device = device or _get_object_coll_device(group)
@@ -193,8 +192,7 @@ def scatter_object_list(
 ) -> None:
     """Give each rank its object of a rank's list."""
     group = _group_or_default_group(group)
-    src = 0 if src is None and group_src is None else src
-    group_src = _canonicalize_group_rank(group, src, group_src, return_global=False)
+    group_src = _rank_of_root(group, src, group_src)
     if _rank_not_in_group(group):
         return _warn_not_in_group("scatter_object_list")
     if not isinstance(scatter_object_output_list, list) or len(scatter_object_output_list) < 1:

@@ -201,6 +201,12 @@ def _canonicalize_group_rank(
     return global_rank if return_global else get_group_rank(group, global_rank)
 
 
+def _rank_of_root(group: Any, rank: int | None, group_rank: int | None) -> int:
+    """Return the rank in a group of a collective's root: the group's of rank 0 among all where none is named."""
+    rank = 0 if rank is None and group_rank is None else rank
+    return _canonicalize_group_rank(group, rank, group_rank)
+
+
 def get_rank(group: Any = None) -> int:
     """This process's rank in a group; -1 outside of it."""
     if _rank_not_in_group(group):

@@ -133,9 +133,9 @@ class _Program:
             if node.op != "placeholder" and not self.holders:
                 self._hold()
             self._copy(node, numbers)
-        for symbol, holder in self.holders.items():
+        for holder in self.holders.values():
             if not holder.users:
-                self.graph.erase_node(self.holders[symbol])
+                self.graph.erase_node(holder)
         self.captured.module = fx.GraphModule(torch.nn.Module(), self.graph)
         free = {member.text for root in self.roots.values() if not root.fixed for member in root.members}
         return Varied(self.captured, self._ranges(), _limits(self.roots), free)

@@ -109,9 +109,7 @@ def _warn_of_chance(traced: Any) -> None:
     if drawing:
         nodes = "\n".join(_indented(line.strip()) for line in drawing[:20])
         warnings.warn(
-            "Trace had nondeterministic nodes. Did you forget call .eval() on your model? Nodes:\n"
-            + nodes
-            + "\nThis may cause "
+            f"Trace had nondeterministic nodes. Did you forget call .eval() on your model? Nodes:\n{nodes}\nThis may cause "
             "errors in trace checking. To disable trace checking, pass check_trace=False to torch.jit.trace()",
             TracerWarning,
             stacklevel=6,

@@ -36,7 +36,7 @@ class _Pickler:
     """Writes one pickle as torch's reader of archives takes it; tensors' storages go to `storages`, in order of their keys."""
 
     def __init__(self) -> None:
-        self._out = bytearray(b"\x80\x02")
+        self._out = bytearray(pickle.PROTO + b"\x02")
         self._memo: dict[Any, int] = {}
         self._alive: list[Any] = []
         self._keys: dict[int, str] = {}
@@ -48,30 +48,30 @@ class _Pickler:
 
     def _global(self, module: str, name: str) -> None:
         if not self._known((module, name)):
-            self._out += b"c" + f"{module}\n{name}\n".encode()
+            self._out += pickle.GLOBAL + f"{module}\n{name}\n".encode()
             self._remember((module, name))
 
     def _known(self, key: Any) -> bool:
         place = self._memo.get(key)
         if place is None:
             return False
-        self._out += b"h" + bytes([place]) if place < 256 else b"j" + struct.pack("<I", place)
+        self._out += pickle.BINGET + bytes([place]) if place < 256 else pickle.LONG_BINGET + struct.pack("<I", place)
         return True
 
     def _remember(self, key: Any) -> None:
         place = self._memo[key] = len(self._memo)
-        self._out += b"q" + bytes([place]) if place < 256 else b"r" + struct.pack("<I", place)
+        self._out += pickle.BINPUT + bytes([place]) if place < 256 else pickle.LONG_BINPUT + struct.pack("<I", place)
 
     def write(self, value: Any) -> None:
         """Add a value. Raises RuntimeError for one that TorchScript does not have."""
         if value is None:
-            self._out += b"N"
+            self._out += pickle.NONE
         elif isinstance(value, bool):
-            self._out += b"\x88" if value else b"\x89"
+            self._out += pickle.NEWTRUE if value else pickle.NEWFALSE
         elif isinstance(value, int):
             self._integer(value)
         elif isinstance(value, float):
-            self._out += b"G" + struct.pack(">d", value)
+            self._float(value)
         elif isinstance(value, str):
             self._text(value)
         elif isinstance(value, TensorBase):
@@ -87,18 +87,20 @@ class _Pickler:
         elif isinstance(value, list):
             self._list(value)
         elif isinstance(value, dict):
-            self._out += b"}("
+            self._out += pickle.EMPTY_DICT + pickle.MARK
             for key, one in value.items():
                 self.write(key)
                 self.write(one)
-            self._out += b"u"
+            self._out += pickle.SETITEMS
         elif isinstance(value, Device):
             self._global("torch", "device")
             self._text(str(value))
-            self._out += b"\x85R"
+            self._out += pickle.TUPLE1 + pickle.REDUCE
         elif isinstance(value, complex):
             self._global("builtins", "complex")
-            self._out += b"G" + struct.pack(">d", value.real) + b"G" + struct.pack(">d", value.imag) + b"\x86R"
+            self._float(value.real)
+            self._float(value.imag)
+            self._out += pickle.TUPLE2 + pickle.REDUCE
         elif isinstance(value, PythonCall):
             raise RuntimeError(
                 f"\nCould not export Python function call '{value.function.__name__}'. Remove calls to Python functions before "
@@ -110,23 +112,26 @@ class _Pickler:
 
     def _integer(self, value: int) -> None:
         if 0 <= value < 256:
-            self._out += b"K" + bytes([value])
+            self._out += pickle.BININT1 + bytes([value])
         elif -(2**31) <= value < 2**31:
-            self._out += b"J" + struct.pack("<i", value)
+            self._out += pickle.BININT + struct.pack("<i", value)
         else:
-            self._out += b"\x8a\x08" + struct.pack("<q", value)
+            self._out += pickle.LONG1 + b"\x08" + struct.pack("<q", value)
+
+    def _float(self, value: float) -> None:
+        self._out += pickle.BINFLOAT + struct.pack(">d", value)
 
     def _text(self, value: str) -> None:
         if not self._known(value):
             data = value.encode()
-            self._out += b"X" + struct.pack("<I", len(data)) + data
+            self._out += pickle.BINUNICODE + struct.pack("<I", len(data)) + data
             self._remember(value)
 
     def _tuple(self, values: tuple[Any, ...]) -> None:
-        self._out += b"("
+        self._out += pickle.MARK
         for one in values:
             self.write(one)
-        self._out += b"t"
+        self._out += pickle.TUPLE
 
     def _list(self, values: list[Any]) -> None:
         kinds = set(map(type, values))
@@ -134,12 +139,12 @@ class _Pickler:
         maker = maker or (_LIST_MAKERS.get(next(iter(kinds))) if len(kinds) == 1 else None)
         if maker:
             self._global("torch.jit._pickle", maker)
-        self._out += b"]("
+        self._out += pickle.EMPTY_LIST + pickle.MARK
         for one in values:
             self.write(one)
-        self._out += b"e"
+        self._out += pickle.APPENDS
         if maker:
-            self._out += b"\x85R"
+            self._out += pickle.TUPLE1 + pickle.REDUCE
 
     def _tensor(self, value: Any) -> None:
         if self._known(id(value)):
@@ -149,26 +154,25 @@ class _Pickler:
         value = value.detach().resolve_conj().resolve_neg().requires_grad_(value.requires_grad) if (
             value.is_conj() or value.is_neg()) else value  # fmt: skip
         storage = value.untyped_storage()
-        key = self._keys.get(storage.data_ptr() if storage.nbytes() else id(storage))
-        if key is None:
-            key = str(len(self.storages))
-            self._keys[storage.data_ptr() if storage.nbytes() else id(storage)] = key
+        place = storage.data_ptr() if storage.nbytes() else id(storage)
+        if place not in self._keys:
+            self._keys[place] = str(len(self.storages))
             self.storages.append(storage)
         self._alive += [value, storage]
         self._global("torch._utils", "_rebuild_tensor_v2")
-        self._out += b"(("
+        self._out += pickle.MARK + pickle.MARK
         self._text("storage")
         self._global("torch", storage_class_name(value.dtype))
-        self._text(key)
+        self._text(self._keys[place])
         self._text(location_tag(storage))
         self._integer(storage.nbytes() // value.element_size())
-        self._out += b"tQ"
+        self._out += pickle.TUPLE + pickle.BINPERSID
         self._integer(value.storage_offset())
         self._tuple(tuple(value.shape))
         self._tuple(tuple(value.stride()))
         self.write(value.requires_grad)
         self._global("collections", "OrderedDict")
-        self._out += b")RtR"
+        self._out += pickle.EMPTY_TUPLE + pickle.REDUCE + pickle.TUPLE + pickle.REDUCE
         self._remember(id(value))
 
     def _object(self, value: Any) -> None:
@@ -176,10 +180,10 @@ class _Pickler:
             return
         module, _, name = value._qualified_name.rpartition(".")
         self._global(module, name)
-        self._out += b")\x81"
+        self._out += pickle.EMPTY_TUPLE + pickle.NEWOBJ
         get_state = value._declared.members.get("__getstate__")
         self.write(get_state(value) if get_state is not None else _state_of(value))
-        self._out += b"b"
+        self._out += pickle.BUILD
         self._alive.append(value)
         self._remember(id(value))
 
@@ -221,12 +225,16 @@ def _opened(f: Any) -> Iterator[tuple[Any, str]]:
         yield f, "archive"
 
 
-def save_module(module: CompiledModule, f: Any, extra_files: Any) -> None:
-    """Write a module to a file or stream."""
+def _save(f: Any, program: Any, root: Any, extra_files: Any) -> None:
     content = io.BytesIO()
     with _opened(f) as (stream, name):
-        _write(ArchiveWriter(content, name), module._program, module, extra_files)
+        _write(ArchiveWriter(content, name), program, root, extra_files)
         stream.write(content.getvalue())
+
+
+def save_module(module: CompiledModule, f: Any, extra_files: Any) -> None:
+    """Write a module to a file or stream."""
+    _save(f, module._program, module, extra_files)
 
 
 def bytes_of(module: Any, extra_files: Any) -> bytes:
@@ -254,10 +262,7 @@ _STATE = re.compile(r"^(  __(?:parameters|buffers)__) = \[.*\]$", re.MULTILINE)
 
 def save_frozen(module: Any, f: Any, extra_files: Any) -> None:
     """Write the module that was frozen, as a module without state."""
-    content = io.BytesIO()
-    with _opened(f) as (stream, name):
-        _write(ArchiveWriter(content, name), _WithoutState(module._program), module, extra_files)
-        stream.write(content.getvalue())
+    _save(f, _WithoutState(module._program), module, extra_files)
 
 
 class _Placeholder(CompiledModule):
@@ -290,5 +295,5 @@ def save_function(function: Any, f: Any, extra_files: Any) -> None:
 def function_bytes(function: Any, extra_files: Any) -> bytes:
     """Return the archive of a function."""
     file = io.BytesIO()
-    save_module(_holding(function), file, extra_files)
+    save_function(function, file, extra_files)
     return file.getvalue()

@@ -17,7 +17,8 @@ from typing import Any
 from mindtorch._tracing_state import recorder
 from mindtorch.jit._warnings import TracerWarning
 from mindtorch.tensor.tensor import Tensor
-from mindtorch_dispatch.arguments import element, parameter
+from mindtorch_dispatch.arguments import element
+from mindtorch_dispatch.arguments.parameter import INT_DTYPES
 from mindtorch_storage import size as size_module
 from mindtorch_storage.size import Size
 
@@ -129,12 +130,9 @@ def _read_index(active: Recorder, index: Any) -> Any:
         return tuple(_read_index(active, one) for one in index)
     if isinstance(index, slice):
         return slice(*(_read_index(active, one) for one in (index.start, index.stop, index.step)))
-    if isinstance(index, Tensor) and not index._sig.spec.ndim and index.dtype in _INTEGERS and active.knows(index):
+    if isinstance(index, Tensor) and not index._sig.spec.ndim and index.dtype in INT_DTYPES and active.knows(index):
         return active.read(index)
     return index
-
-
-_INTEGERS = parameter._INT_DTYPES
 
 
 def _sizes() -> dict[str, Any]:

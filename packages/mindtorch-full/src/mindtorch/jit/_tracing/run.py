@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import mindtorch
@@ -78,16 +78,10 @@ def record(
     else:
         pairs = [(names[place] if place < len(names) else f"argument_{place + 1}", one) for place, one in
                  enumerate(inputs)]  # fmt: skip
-    refused = next((kind for _, one in pairs if "?" in (kind := _input_kind(one))), None)
-    if refused is not None:
-        kinds = ", ".join(_input_kind(one).replace("?", "") for _, one in pairs)
-        raise RuntimeError(
-            f"Type 'Tuple[{kinds}]' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and Tuples of Tensors "
-            "can be traced"
-        )
+    kinds = _input_kinds(tuple(one for _, one in pairs))
     values, given = [], []
-    for name, one in pairs:
-        value = Value(recorder.root, None, name, _input_kind(one))
+    for (name, one), kind in zip(pairs, kinds, strict=True):
+        value = Value(recorder.root, None, name, kind)
         values.append(value)
         given.append(_entered(recorder, one, value))
     with replaced(), _followed(module, recorder), recorder:
@@ -100,19 +94,60 @@ def record(
     return Recorded(recorder, values, result, kind, constants)
 
 
+def _input_kinds(inputs: tuple[Any, ...]) -> list[str]:
+    """Return the types of inputs as TorchScript writes them. Raises RuntimeError for inputs that a trace cannot have."""
+    try:
+        kinds = list(map(_input_kind, inputs))
+    except TypeError as error:
+        raise RuntimeError(f"Tracer cannot infer type of {inputs}\n:{error}") from None
+    if not all(map(_can_be_traced, inputs)):
+        raise RuntimeError(
+            f"Type 'Tuple[{', '.join(kinds)}]' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and Tuples "
+            "of Tensors can be traced"
+        )
+    return kinds
+
+
+def _can_be_traced(value: Any) -> bool:
+    """Whether an input is a tensor, or a container of such."""
+    if isinstance(value, (tuple, list)):
+        return all(map(_can_be_traced, value))
+    if isinstance(value, Mapping):
+        return all(map(_can_be_traced, value.values()))
+    return isinstance(value, TensorBase)
+
+
+_NAMES = {bool: "bool", int: "int", float: "float", str: "str", complex: "complex", type(None): "NoneType"}
+
+
 def _input_kind(value: Any) -> str:
-    """Return the type of an input; a `?` stands in that of one which cannot be traced."""
+    """Return the type of an input. Raises TypeError for lists and dictionaries of several types, or without elements."""
     if isinstance(value, TensorBase):
         return "Tensor"
     if isinstance(value, tuple):
         return f"Tuple[{', '.join(map(_input_kind, value))}]"
     if isinstance(value, list):
-        return f"List[{_input_kind(value[0])}]" if value else "List[Tensor]"
+        if not value:
+            raise TypeError("List trace inputs must have elements")
+        try:
+            kinds = list(map(_input_kind, value))
+        except TypeError as error:
+            raise TypeError(f"Could not infer type of list element: {error}") from None
+        return f"List[{_only(kinds, 'List inputs to traced functions must have consistent element type')}]"
     if isinstance(value, Mapping):
-        key, one = next(iter(value.items()), ("", None))
-        return f"Dict[{'str' if isinstance(key, str) else 'int'}, {'Tensor' if one is None else _input_kind(one)}]"
-    names = {bool: "bool", int: "int", float: "float", str: "str", complex: "complex", type(None): "NoneType"}
-    return f"{names.get(type(value), type(value).__name__)}?"
+        if not value:
+            raise TypeError("Dictionary inputs must have entries")
+        refusal = "Dictionary inputs to traced functions must have consistent type"
+        return f"Dict[{_only(map(_input_kind, value), refusal)}, {_only(map(_input_kind, value.values()), refusal)}]"
+    return _NAMES.get(type(value), type(value).__name__)
+
+
+def _only(kinds: Iterable[str], refusal: str) -> str:
+    first, *rest = kinds
+    for kind in rest:
+        if kind != first:
+            raise TypeError(f"{refusal}. Found {first} and {kind}")
+    return first
 
 
 def _entered(recorder: Recorder, given: Any, value: Value) -> Any:
