@@ -229,7 +229,8 @@ def register_structure_sequence(cls: type[Any]) -> None:
     announce(cls)
 
 
-for _cls in list(pack_classes.values()):
+# Calls with `out=` may have made some of the forms with it.
+for _cls in [cls for name, cls in pack_classes.items() if not (name.endswith("_out") and name[:-4] in pack_classes)]:
     register_structure_sequence(_cls)
     register_structure_sequence(_cls.for_out())
 
