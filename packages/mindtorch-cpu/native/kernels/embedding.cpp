@@ -214,12 +214,14 @@ int embedding_bag(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     const bool single = PyArray_TYPE(out) == NPY_FLOAT;
     const size_t bytes = width * (single ? 4 : 8);
     if (width == 0) return 1;
+    // torch adds rows of float64, or of one element that lie apart, in another way, in which the last bag has all that
+    // is left.
+    const bool one_pass = single && PyArray_STRIDE(weight, 1) == PyArray_ITEMSIZE(weight);
     parallel(bags.count, GRAIN * 4 / bytes + 1, [&](size_t from, size_t to) {
         for (size_t bag = from; bag < to; bag++) {
             char* row = PyArray_BYTES(out) + bag * bytes;
             const Sum sum = single ? FLOAT_SUM : DOUBLE_SUM;
-            // torch adds rows of float64 in another way, in which the last bag has all that is left.
-            const size_t end = single ? bags.end_of_sum(bag) : bags.end(bag);
+            const size_t end = one_pass ? bags.end_of_sum(bag) : bags.end(bag);
             const void* factors = samples.factors(bags.begin(bag), single);
             if (samples.data != nullptr && factors == nullptr) {
                 memset(row, 0, bytes);

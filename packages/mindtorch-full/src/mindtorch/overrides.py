@@ -300,7 +300,7 @@ class TorchFunctionMode:
         return self
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
-        state.mode = state.mode.replace(function_modes=state.mode.function_modes[:-1])
+        _pop_mode()
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:

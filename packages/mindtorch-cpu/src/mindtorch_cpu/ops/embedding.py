@@ -108,6 +108,8 @@ def bag(
     indices = indices.reshape(-1)
     # Torch adds rows in one pass where they lie one after another; the other way has a check, and a text, of its own.
     rows_in_place = weight.strides[1] == weight.itemsize and weight.dtype != np.float64
+    if samples is not None:
+        rows_in_place = rows_in_place and samples.strides[0] == samples.itemsize
     fused = mode != MAX and padding_idx < 0 and rows_in_place
     _check_bags(weight, indices, offsets, include_last, fused)
     bags = bag_of(offsets, len(indices), len(out))
@@ -163,6 +165,7 @@ def bag_dense_backward(
             combine_at(np.add, out[:, column], winners[filled, column], grad[filled, column])
         return
     numbers = indices.reshape(-1)
+    shares = _divisors(numbers) if scale and len(numbers) else None
     kept = np.flatnonzero((bags < len(grad)) & ((padding_idx < 0) | (numbers != padding_idx)))
     numbers, bags = numbers[kept], bags[kept]
     rows = grad[bags]
@@ -170,9 +173,20 @@ def bag_dense_backward(
         rows = rows * samples[kept][:, None]
     if mode == MEAN:
         rows = rows / sizes[bags][:, None].astype(rows.dtype)
-    if scale and len(numbers):
-        rows = rows / np.bincount(numbers, minlength=num_weights)[numbers][:, None].astype(rows.dtype)
+    if shares is not None:
+        rows = rows / shares[kept][:, None].astype(rows.dtype)
     sum_rows(out, rows, numbers)
+
+
+def _divisors(numbers: Any) -> Any:
+    """Return what `scale_grad_by_freq` divides by at each position.
+
+    The table's own gradient is divided by how often the row was taken. That of bags is not, in torch: the row that is
+    the n-th of those taken is divided by the count of the n-th number in order.
+    """
+    taken, row, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    in_order = np.repeat(counts, counts)
+    return in_order[: len(taken)][row]
 
 
 @kernel("_embedding_bag_per_sample_weights_backward")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ def _unpack(outs: Any, factors: Any, pivots: Any) -> None:
         upper[...] = np.triu(factors[..., :inner, :])
     if permutations.ndim >= 2:
         permutations.fill(0)
-        for index, given in each(pivots.shape[:-1], (pivots, 1)):
+        for number, index in enumerate(np.ndindex(*permutations.shape[:-2])):
+            given = pivots[number, :inner] if number < len(pivots) else ()
             permutations[index][permutation(given, rows), np.arange(rows)] = 1
 
 
@@ -38,18 +40,32 @@ def _unpack(outs: Any, factors: Any, pivots: Any) -> None:
 def lu(outs: Any, A: Any, pivot: bool) -> None:
     """Permutation, lower, upper."""
     factors, pivots, _ = factor(A)
-    _unpack(outs, factors, pivots)
+    _unpack(outs, factors, _rows_of(pivots, pivots.shape[-1]))
 
 
 @kernel("lu_unpack")
 def unpack(outs: Any, factors: Any, pivots: Any, unpack_data: bool, unpack_pivots: bool) -> None:
-    """Permutation, lower, upper of given factors."""
-    if unpack_pivots and pivots.size and (pivots.min() < 1 or pivots.max() > factors.shape[-2]):
+    """Permutation, lower, upper of given factors.
+
+    The first matrices have the exchanges that are given, one after another; those that have none are not permuted. torch
+    reads behind the exchanges where they are too few for a matrix, and here they are refused.
+    """
+    if not unpack_pivots:
+        _unpack(outs, factors, pivots)
+        return
+    inner, matrices = min(factors.shape[-2:]), math.prod(factors.shape[:-2])
+    listed = _rows_of(pivots, pivots.shape[-1] if pivots.ndim else 1)
+    read = listed[:, :inner]
+    if read.shape[1] < inner or len(read) > matrices or (read < 1).any() or (read > factors.shape[-2]).any():
         raise RuntimeError(
             "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the result of "
             "lu_factor?"
         )
-    _unpack(outs, factors, pivots)
+    _unpack(outs, factors, listed)
+
+
+def _rows_of(pivots: Any, length: int) -> Any:
+    return pivots.reshape(pivots.size // length if length else 0, length)
 
 
 @kernel("linalg_lu_solve")

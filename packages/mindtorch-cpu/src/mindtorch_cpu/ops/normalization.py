@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..reduced import widened
 from ..register import kernel
 
 
@@ -209,13 +210,16 @@ def batch_norm_backward(
     np.multiply(standard, factor, outs[0])
 
 
-@kernel("renorm")
+@kernel("renorm", upcast=False)
 def renorm(out: Any, self: Any, p: float, dim: int, maxnorm: float) -> None:
-    """Scale what is longer than `maxnorm`."""
+    """Scale what is longer than `maxnorm`; factors of halves are halves, as in torch."""
     axes = tuple(axis for axis in range(self.ndim) if axis != dim)
-    size = np.abs(self)
+    wide = widened(self)
+    size = np.abs(wide)
     norm = (
         np.max(size, axis=axes, keepdims=True) if p == np.inf else np.sum(size**p, axis=axes, keepdims=True) ** (1 / p)
     )
     factor = np.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).astype(norm.dtype)
-    np.multiply(self, factor, out)
+    if wide is not self:
+        factor = widened(factor.astype(self.dtype))
+    out[...] = wide * factor

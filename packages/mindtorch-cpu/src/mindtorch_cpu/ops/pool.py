@@ -134,6 +134,12 @@ def _counts(
     return total
 
 
+def _divide_towards_zero(sums: Any, counts: Any) -> None:
+    """Divide integers in place as C does; floats do not hold all of them."""
+    rest = np.fmod(sums, counts)
+    np.floor_divide(sums - rest, counts, sums)
+
+
 @kernel("avg_pool2d", "avg_pool3d")
 def avg_pool(
     out: Any,
@@ -154,7 +160,7 @@ def avg_pool(
         np.add(out, wide[place], out)
     counts = _counts(spatial, size, kernel_size, stride, padding, include_pad, divisor)
     if out.dtype.kind in "iu":
-        out[...] = np.trunc(out / counts)
+        _divide_towards_zero(out, counts)
     else:
         np.divide(out, np.asarray(counts, out.dtype), out)
 

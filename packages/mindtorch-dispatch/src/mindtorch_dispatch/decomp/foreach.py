@@ -11,6 +11,7 @@ from typing import Any
 
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import memory_format as MemoryFormat
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..extend import devices
@@ -18,11 +19,32 @@ from ..meta.checks import check
 from ..typing import Scalar, Tensor
 
 Each = Callable[..., Any]
+_EXTREMES = {
+    "maximum": ("maximum", "clamp_min"), "maximum_": ("maximum", "clamp_min_"),
+    "minimum": ("minimum", "clamp_max"), "minimum_": ("minimum", "clamp_max_"),
+}  # fmt: skip
+"""Op whose gradient a list has, which is shared where both are equal, and op whose numbers and refusals it has."""
 
 
 def _op(name: str) -> Each:
     """Return the elementwise op, looked up when it is called, so that families load in any order."""
+    if name in _EXTREMES:
+        return _extreme(*_EXTREMES[name])
     return lambda *args, **kwargs: getattr(aten, name)(*args, **kwargs)
+
+
+def _extreme(extreme: str, clamp: str) -> Each:
+    def each(item: Tensor, other: Any) -> Any:
+        number = not isinstance(other, TensorBase)
+        with_gradient = item.requires_grad or (not number and other.requires_grad)
+        if not with_gradient or item.dtype.is_complex or (not number and other.dtype.is_complex):
+            return getattr(aten, clamp)(item, other)
+        bound = aten.scalar_tensor(other, dtype=item.dtype, device=item.device) if number else other
+        if clamp.endswith("_"):
+            return aten.copy_(item, getattr(aten, extreme)(aten.clone(item), bound))
+        return getattr(aten, extreme)(item, bound)
+
+    return each
 
 
 def _check_lists(self: Sequence[Any], *others: Sequence[Any]) -> None:

@@ -133,9 +133,8 @@ def _smoothed(
     classes = scores.shape[dim]
     exact = aten.nll_loss_nd(scores, target, weight, reduction, ignore_index)
     weighted = scores if weight is None else scores * _per_class(weight, scores)
-    spread = -aten.sum(weighted, [dim])
     ignored = aten.eq(target, ignore_index)
-    spread = aten.masked_fill(spread, ignored, 0.0)
+    spread = aten.masked_fill_(-aten.sum(weighted, [dim]), ignored, 0.0)  # which has the shape of the losses
     if reduction == SUM:
         spread = aten.sum(spread)
     elif reduction == MEAN:

@@ -107,16 +107,19 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Any:
 
 
 def _chunk_length(self: Tensor, chunks: int, dim: int) -> int:
-    """Return the length of all chunks but the last; it is 0 of an empty dimension alone."""
+    """Return the length of all chunks but the last, which is 0 of an empty dimension and beyond 64 bits."""
     check(len(self.shape) > 0, lambda: "chunk expects at least a 1-dimensional tensor")
     check(chunks > 0, lambda: f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    return (self.shape[wrap_dim(dim, len(self.shape))] + chunks - 1) // chunks
+    total = self.shape[wrap_dim(dim, len(self.shape))] + chunks - 1
+    if total >= 2**63:  # torch's sum is of 64 bits, and `split` then refuses what comes out
+        return -((2**64 - total) // chunks)
+    return total // chunks
 
 
 def chunk(self: Tensor, chunks: int, dim: int) -> Any:
     """At most `chunks` pieces of equal length, the last one shorter."""
     length = _chunk_length(self, chunks, dim)
-    if length == 0:
+    if length == 0 and self.shape[dim] == 0:
         return aten.split_with_sizes(self, [0] * chunks, dim)
     return aten.split(self, length, dim)
 
@@ -274,7 +277,7 @@ def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) 
 def unsafe_chunk(self: Tensor, chunks: int, dim: int) -> Any:
     """`chunk` whose pieces may be written into."""
     length = _chunk_length(self, chunks, dim)
-    if length == 0:
+    if length == 0 and self.shape[dim] == 0:
         return aten.unsafe_split_with_sizes(self, [0] * chunks, dim)
     return aten.unsafe_split.Tensor(self, length, dim)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mindtorch_storage.dtype import int64
+from mindtorch_storage.dtype import float64, int64
 from mindtorch_storage.spec import Spec
 
 from .checks import check, expect
@@ -97,6 +97,12 @@ def _check_bag(weight: Spec, indices: Spec, offsets: Spec, mode: int, samples: S
     expect(samples.numel == indices.numel, "per_sample_weights.value().numel() == indices.numel()")
 
 
+def _adds_in_one_pass(weight: Spec, samples: Spec | None) -> bool:
+    """Whether torch adds rows of such a table in one pass, which needs no numbers of bags."""
+    in_place = weight.stride[1] == 1 and (samples is None or samples.stride[0] == 1)
+    return in_place and weight.dtype is not float64
+
+
 @meta_rule()
 def bag(
     weight: Spec,
@@ -113,7 +119,7 @@ def bag(
     _check_bag(weight, indices, offsets, mode, per_sample_weights, padding_idx)
     bags = offsets.shape[0] - (1 if include_last_offset else 0)
     out = Spec.of(weight.dtype, weight.device, (bags, weight.shape[1]))
-    fast = mode == SUM and padding_idx < 0
+    fast = mode == SUM and padding_idx < 0 and _adds_in_one_pass(weight, per_sample_weights)
     of_bags = Spec.of(indices.dtype, weight.device, (bags,))
     positions = Spec.of(indices.dtype, weight.device, (0 if fast else indices.numel,))
     winners = Spec.of(indices.dtype, weight.device, tuple(out.shape)) if mode == MAX else of_bags

@@ -44,8 +44,8 @@ _BINARY = (
     ("div", "div", False, True),
     ("clamp_max", "clamp_max", False, False),
     ("clamp_min", "clamp_min", False, False),
-    ("maximum", "clamp_min", False, False),
-    ("minimum", "clamp_max", False, False),
+    ("maximum", "maximum", False, False),
+    ("minimum", "minimum", False, False),
     ("pow", "pow", False, False),
 )
 

@@ -137,6 +137,6 @@ def _push_on_torch_function_stack(mode: Any) -> None:
 def _pop_torch_function_stack() -> Any:
     modes = state.mode.function_modes
     if not modes:
-        raise AssertionError("Trying to pop from empty mode stack")
+        raise RuntimeError("trying to pop from empty mode stack")
     state.mode = state.mode.replace(function_modes=modes[:-1])
     return modes[-1]

@@ -85,7 +85,7 @@ class MemoryMixin(TensorBase):
         self._array, self._storage, self._offset = value._array, storage, value._offset
         self._sig = value._sig.requiring(self._sig.requires_grad)
 
-    def _set_storage(self, storage: Any, offset: int, size: Any, stride: Any) -> Any:
+    def _set_storage(self, storage: Any, offset: int, size: Any, stride: Any, source: Any = None) -> Any:
         size, stride = tuple(size), tuple(stride)
         if storage.device != self.device:
             raise RuntimeError(
@@ -103,7 +103,8 @@ class MemoryMixin(TensorBase):
                 f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
             )
         spec = Spec.of(self.dtype, self.device, size, stride)
-        tracked = self._sig.requires_grad and state.mode.records
+        from_graph = source is not None and source._sig.requires_grad
+        tracked = (self._sig.requires_grad or from_graph) and state.mode.records
         if tracked:
             check_inplace(self)
         check_inference(self)
@@ -115,7 +116,9 @@ class MemoryMixin(TensorBase):
         if self._meta is not None:
             self._meta.accumulator = no_accumulator  # what was computed from the bytes of before has its leaf there
         if tracked:
-            node = NotImplementedNode((gradient_edge(self), (None, 0)), (spec,))
+            node = NotImplementedNode(
+                (gradient_edge(self), gradient_edge(source) if from_graph else (None, 0)), (spec,)
+            )
             node.op_name = "set_"
             set_history(self, node, 0)
         return self
@@ -140,7 +143,10 @@ class MemoryMixin(TensorBase):
                 raise RuntimeError(
                     f"Could not set tensor of type {c_name(spec.dtype)} to a tensor of type {c_name(self.dtype)}"
                 )
-            return self._set_storage(source._materialized_storage(), source._offset, spec.shape, spec.stride)
+            storage = source._materialized_storage()
+            if size is None:
+                return self._set_storage(storage, source._offset, spec.shape, spec.stride, source)
+            return self._set_storage(storage, storage_offset, size, stride or contiguous_strides(tuple(size)))
         if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
             raise RuntimeError(
                 f"Expected a Storage of type {self.dtype.scalar_name.lower()} or an UntypedStorage, but got type "

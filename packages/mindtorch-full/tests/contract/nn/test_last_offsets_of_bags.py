@@ -19,10 +19,10 @@ def bags(
     if transposed:
         table = table.t().contiguous().t()
     samples = library.tensor([1.0, 2.0, 3.0, 4.0], dtype=table.dtype) if weights else None
-    out, _, sizes, largest = library.ops.aten._embedding_bag(
+    out, numbers, sizes, largest = library.ops.aten._embedding_bag(
         table, library.tensor([0, 1, 2, 3]), library.tensor(offsets), False, mode, False, samples, True, padding
     )
-    return [one.tolist() for one in (out, sizes, largest)]
+    return [one.tolist() for one in (out, numbers, sizes, largest)]
 
 
 @pytest.mark.parametrize("offsets", OFFSETS)
@@ -61,3 +61,35 @@ def test_indices_of_no_bag_have_no_gradient(sparse: bool, weighted: bool) -> Non
     assert grad.tolist() == [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]
     if samples is not None:
         assert samples.grad.tolist() == [2.0, 2.0, 2.0, 0.0]
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("by_frequency", [False, True])
+@pytest.mark.parametrize("offsets", [[0, 1, 5], [0, 1, 2]])
+def test_gradients_of_the_table(mode: str, transposed: bool, by_frequency: bool, offsets: list[int]) -> None:
+    if offsets[-1] == 2 and mode == "sum" and not transposed:
+        pytest.skip("torch reads memory behind the gradient")
+    gradients = []
+    for library in (mindtorch, torch):
+        table = library.arange(12.0).reshape(4, 3).requires_grad_()
+        made = library.nn.functional.embedding_bag(
+            library.tensor([0, 1, 2, 1, 0]),
+            table.t() if transposed else table,
+            library.tensor(offsets),
+            mode=mode,
+            scale_grad_by_freq=by_frequency,
+            include_last_offset=True,
+        )
+        made.square().sum().backward()
+        gradients.append(table.grad.flatten().tolist())
+    assert gradients[0] == pytest.approx(gradients[1])
+
+
+def test_weights_that_lie_apart_are_added_in_another_way() -> None:
+    for library in (mindtorch, torch):
+        made = library.ops.aten._embedding_bag(
+            library.arange(8.0).reshape(4, 2), library.tensor([0, 1, 2, 3]), library.tensor([0, 2]), False, 0, False,
+            library.arange(8.0)[::2], True,
+        )  # fmt: skip
+        assert [one.tolist() for one in made] == [[[56.0, 68.0]], [0, 0, 0, 0], [0], [0]]

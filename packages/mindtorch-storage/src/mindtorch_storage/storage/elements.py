@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -65,9 +64,10 @@ def c_name(dtype: Dtype) -> str:
 def class_name(value: Any) -> str:
     """The name that error texts give the class of a value."""
     kind = type(value)
-    if kind.__module__ == "numpy" or isinstance(value, Dtype | Device):
-        return f"{'numpy' if kind.__module__ == 'numpy' else 'torch'}.{kind.__name__}"
-    return f"decimal.{kind.__name__}" if kind.__module__ == "decimal" else kind.__name__
+    module = getattr(kind, "__module__", "")  # which a class has that was made where none is named
+    if module == "numpy" or isinstance(value, Dtype | Device):
+        return f"{'numpy' if module == 'numpy' else 'torch'}.{kind.__name__}"
+    return f"decimal.{kind.__name__}" if module == "decimal" else kind.__name__
 
 
 def _refuse_overflow(value: Any, dtype: Dtype) -> None:
@@ -115,14 +115,32 @@ def is_int(value: object) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
 
 
-def bytes_of(sequence: Iterable[Any]) -> np.ndarray[Any, Any]:
+def _is_tensor(value: object) -> bool:
+    return hasattr(value, "storage_offset")  # the class stands on storages, and is not known here
+
+
+def size_of(value: Any) -> int | None:
+    """Return how many bytes a storage of `value` has, where it is a number."""
+    if not (is_int(value) or (_is_tensor(value) and not value.shape)):
+        return None
+    if int(value) >= 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    return int(value)
+
+
+def bytes_of(sequence: Any) -> np.ndarray[Any, Any]:
     """Return the bytes that an untyped storage is made of, from integers; RuntimeError for anything else."""
-    items = list(sequence)
+    kind = class_name(sequence)
+    if not hasattr(sequence, "__getitem__") or isinstance(sequence, dict | np.generic) or _is_tensor(sequence):
+        raise RuntimeError(f"torch.UntypedStorage(): Expected a sequence type, but got {kind}")
+    if not hasattr(sequence, "__len__"):  # and so perhaps no end
+        raise RuntimeError(f"torch.UntypedStorage(): Could not obtain the length of sequence of type {kind}")
+    items = [sequence[at] for at in range(len(sequence))]
     for item in items:
-        if not isinstance(item, int | np.integer):
+        if not isinstance(item, int):
             raise RuntimeError(
-                f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(sequence).__name__}), "
-                f"but one of the items was of type {type(item).__name__} instead of int"
+                f"torch.UntypedStorage(): tried to construct a storage from a sequence ({kind}), "
+                f"but one of the items was of type {class_name(item)} instead of int"
             )
     return np.array([int(item) & 0xFF for item in items], np.uint8)
 

@@ -214,7 +214,11 @@ def map_file(path: str, shared: bool, nbytes: int) -> HostAllocation:
                 raise RuntimeError(f"file <{path}> size <{size}> is smaller than the required mapping size <{nbytes}>")
             os.truncate(descriptor, nbytes)
         access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-        view = np.frombuffer(mmap.mmap(descriptor, nbytes, access=access), np.uint8)
+        try:
+            view = np.frombuffer(mmap.mmap(descriptor, nbytes, access=access), np.uint8)
+        except OSError as error:
+            text = f"unable to mmap {nbytes} bytes from file <{path}>: {error.strerror} ({error.errno})"
+            raise RuntimeError(text) from None
     finally:
         os.close(descriptor)
     # Torch counts private mappings as shared too, but names the file of shared ones only.

@@ -21,7 +21,7 @@ from mindtorch_storage.storage.allocators import allocate
 from mindtorch_storage.storage.base import StorageBase
 from mindtorch_storage.storage.conversion import ConversionMethods, DeviceLike, check_device_argument
 from mindtorch_storage.storage.copy_on_write import CopyOnWrite, materialize
-from mindtorch_storage.storage.elements import bytes_of, class_name, is_int
+from mindtorch_storage.storage.elements import bytes_of, class_name, is_int, size_of
 from mindtorch_storage.storage.files import FileMethods
 from mindtorch_storage.storage.sharing import SharingMethods
 
@@ -64,11 +64,11 @@ class UntypedStorage(StorageBase, SharingMethods, ConversionMethods, FileMethods
 
     def __init__(self, *args: Any, device: DeviceLike = None, allocator: Any = None) -> None:
         self.device = _CPU if device is None or Device(device).type == "cpu" else Device(device)
-        if len(args) > 1 or (args and not is_int(args[0]) and not hasattr(args[0], "__iter__")):
+        if len(args) > 1:
             raise TypeError(_INIT_TEXT.format(got=", ".join(type(arg).__name__ for arg in args)))
         source: Any = args[0] if args else 0
-        if is_int(source):
-            self._adopt(allocate(int(source), self.device))
+        if (size := size_of(source)) is not None:
+            self._adopt(allocate(size, self.device))
             return
         content = bytes_of(source)
         self._adopt(allocate(content.nbytes, self.device))
