@@ -30,6 +30,18 @@ WALKS = {
     "Record and read a memory snapshot": "guides/npu-memory.md",
     "Move a checkpoint": "guides/checkpoints.md",
     "Record a trace and look at it": "guides/speed.md",
+    "Train on two ranks, and in shards": "guides/distributed.md",
+    "Save a program with its numbers": "guides/export.md",
+    "Defer calls": "guides/pipelines.md",
+    "Add a kernel for a device": "guides/backend.md",
+    "Use one component alone": "guides/components.md",
+    "Diagnose a host with devices": "guides/npu-diagnostics.md",
+    "Spend the first hour with a card, on the simulator": "guides/npu-first-hour.md",
+    "See what differs from torch": "start/differences.md",
+    "Use the proxy": "concepts/proxy.md",
+    "Use the random stream": "concepts/random.md",
+    "Follow one call": "architecture/one-call.md",
+    "Meet the common errors": "reference/errors.md",
 }
 """What a reader wants, and the page that says how."""
 

@@ -227,7 +227,7 @@ class FunctionMeta(type):
         cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), members)
 
 
-class Function(metaclass=FunctionMeta):
+class Function(FunctionCtx, metaclass=FunctionMeta):
     """Base of custom autograd functions: define static `forward` and `backward`, call `apply`.
 
     `forward(ctx, ...)`, or `forward(...)` with `setup_context(ctx, inputs, output)`.
@@ -378,3 +378,23 @@ class NestedIOFunction(Function):
     def apply(cls, *args: object, **kwargs: object) -> Any:
         """Raise: torch has deprecated this base, and nothing here implements its nesting."""
         raise NotImplementedError("NestedIOFunction is not supported; flatten inputs and outputs and use Function")
+
+    def save_for_backward(self, *args: object) -> None:
+        """Keep tensors, as a context does."""
+        self.to_save = args
+
+    def mark_dirty(self, *args: object, **kwargs: object) -> None:
+        """Say which inputs were written; names are not looked at."""
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args: object, **kwargs: object) -> None:
+        """Say which outputs carry no gradient; names are not looked at."""
+        self.non_differentiable = args
+
+    def forward_extended(self, *input: object) -> Any:
+        """Compute the outputs; to be defined by the subclass."""
+        raise NotImplementedError
+
+    def backward_extended(self, *grad_output: object) -> Any:
+        """Return the gradients; to be defined by the subclass."""
+        raise NotImplementedError

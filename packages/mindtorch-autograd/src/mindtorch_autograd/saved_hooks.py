@@ -15,6 +15,8 @@ from .saved import hook_stack
 class saved_tensors_hooks:
     """In the block, tensors saved for backward go through `pack_hook`, and come back through `unpack_hook`."""
 
+    __module__ = "torch.autograd.graph"
+
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
@@ -34,6 +36,8 @@ class saved_tensors_hooks:
 
 class save_on_cpu(saved_tensors_hooks):
     """In the block, tensors saved for backward are kept in host memory and brought back when they are needed."""
+
+    __module__ = "torch.autograd.graph"
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(tensor: Tensor) -> tuple[Any, Any]:

@@ -58,6 +58,9 @@ def _device(given: Any) -> Device:
     return Device(found.type)  # it has one stream, whatever the index
 
 
+_NO_PROCESSES = "torch.Event ipc is not supported yet, please open an issue if you need this!"
+
+
 class Stream(metaclass=_Kind):
     """The stream of a device that has one.
 
@@ -80,6 +83,10 @@ class Stream(metaclass=_Kind):
 
     def synchronize(self) -> None:
         """Wait for nothing."""
+
+    def is_capturing(self) -> bool:
+        """Return whether calls are captured into a graph: False."""
+        return False
 
     def wait_stream(self, stream: Stream) -> NoReturn:
         """Wait for another stream; raises, as the CPU has no events."""
@@ -150,6 +157,15 @@ class Event(metaclass=_Kind):
         if not (self._timing and end_event._timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         raise ValueError("Both events must be recorded before calculating elapsed time.")
+
+    def ipc_handle(self) -> NoReturn:
+        """Return what another process finds the event by; raises."""
+        raise NotImplementedError(_NO_PROCESSES)
+
+    @classmethod
+    def from_ipc_handle(cls, device: Any, ipc_handle: bytes) -> NoReturn:
+        """Return the event of another process; raises."""
+        raise NotImplementedError(_NO_PROCESSES)
 
     def __repr__(self) -> str:
         return (

@@ -17,6 +17,12 @@ from .spec import INTERN_LIMIT, Spec
 COMPRESSED_LAYOUTS = (sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)
 """Rows or columns compressed, of elements or of blocks."""
 
+NO_DENSE_BYTES = (
+    "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the nbytes of the indices "
+    "and values.  If you want the size of the  equivalent dense tensor, multiply numel() by element_size()"
+)
+"""torch's text for the bytes of a tensor of coordinates."""
+
 _interned: dict[tuple[Any, ...], Any] = {}
 
 

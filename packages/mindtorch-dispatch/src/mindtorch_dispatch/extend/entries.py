@@ -14,7 +14,7 @@ from ..table import OpRow, Packet, find_packet, kernels
 from .key_names import EXPLICIT, FUNCTIONAL, IMPLICIT, key_of
 
 
-def fallthrough(*args: object, **kwargs: object) -> Any:
+def fallthrough_kernel() -> Any:
     """The mark of a key that calls pass by; it is registered and never called."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
@@ -125,13 +125,13 @@ class OperatorEntry:
             key, one = key_of(name), self.registered(name)
             if key is None or one is None:
                 continue
-            if one.function is fallthrough:
+            if one.function is fallthrough_kernel:
                 self.fallthrough.add(key)
             else:
                 self.boxed[key] = one.run
         for name in (IMPLICIT, EXPLICIT, FUNCTIONAL):
             one = self.registered(name)
-            if one is not None and one.function is not fallthrough:
+            if one is not None and one.function is not fallthrough_kernel:
                 for key in DEVICE_TYPES:
                     if not self.built_in(key) and not (self.missing_fake and key is DispatchKey.Meta):
                         self.boxed.setdefault(key, one.run)

@@ -18,7 +18,7 @@ from ..interface.wiring import wired
 from ..keys import DEVICE_TYPES, DispatchKey, DispatchKeySet
 from ..schema import Schema, parse_schema
 from ..table import OpRow, Packet, RowKind, find_packet, kernels, packets
-from .entries import OperatorEntry, Registration, declared_packet, fallthrough, full_name, split_name
+from .entries import OperatorEntry, Registration, declared_packet, fallthrough_kernel, full_name, split_name
 from .key_names import EXPLICIT, FUNCTIONAL, IMPLICIT, names_for, parse_key
 from .matching import check_signature
 
@@ -178,7 +178,7 @@ class Registry:
 
     def register_fallthrough(self, name: str, key: DispatchKey) -> None:
         """Make calls of `name` pass `key` by."""
-        self.register_kernel(name, key, fallthrough)
+        self.register_kernel(name, key, fallthrough_kernel)
 
     def register_fallback(self, key_name: str, registration: Registration) -> None:
         """Make `function(op, *args, **kwargs)` answer for operators without a kernel for a key.
@@ -250,7 +250,7 @@ class Registry:
                 found = self._composed(entry, key)
             if found is None:
                 found = self._fallback(row, key, backends)
-            if found is not None and found.function is not fallthrough:
+            if found is not None and found.function is not fallthrough_kernel:
                 return found.run
         found = None if backends else self._composed(entry, DispatchKey.CPU)
         return None if found is None else found.run
@@ -271,7 +271,7 @@ class Registry:
 
     def _fallback(self, row: OpRow, key: DispatchKey, backends: list[str]) -> Registration | None:
         found = next((one for name in names_for(key, backends) if (one := self.fallbacks.get(name))), None)
-        if found is None or found.function is fallthrough:
+        if found is None or found.function is fallthrough_kernel:
             return found
         if key in DEVICE_TYPES and (row.composite or (row.meta and row.name in kernels[DEVICE_TYPES[key]])):
             return None

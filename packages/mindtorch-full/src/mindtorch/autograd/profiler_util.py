@@ -19,13 +19,11 @@ __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAv
 class EventList(list):  # type: ignore[type-arg]
     """Events in the order they began, or averages."""
 
-    def __init__(
-        self, *args: Any, use_device: str | None = None, profile_memory: bool = False, with_flops: bool = False
-    ) -> None:
-        super().__init__(*args)
-        self._use_device = use_device
-        self._profile_memory = profile_memory
-        self._with_flops = with_flops
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._use_device = kwargs.pop("use_device", None)
+        self._profile_memory = kwargs.pop("profile_memory", False)
+        self._with_flops = kwargs.pop("with_flops", False)
+        super().__init__(*args, **kwargs)
         self._tree_built = False
 
     def _build_tree(self) -> None:
@@ -154,21 +152,16 @@ class EventList(list):  # type: ignore[type-arg]
         with open(path, "w") as file:
             json.dump(shown, file)
 
-    supported_export_stacks_metrics = staticmethod(
-        lambda: [
-            "self_cpu_time_total",
-            "self_cuda_time_total",
-            "self_xpu_time_total",
-            "self_privateuse1_time_total",
-        ]
-    )
+    def supported_export_stacks_metrics(self) -> list[str]:
+        """Return what `export_stacks` writes."""
+        return ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"]
 
     def export_stacks(self, path: str, metric: str) -> None:
         """Write one line per event, `outermost;...;innermost value`, for drawing flame graphs.
 
         Raises ValueError for a metric that is none.
         """
-        known = EventList.supported_export_stacks_metrics()
+        known = self.supported_export_stacks_metrics()
         if metric not in known:
             raise ValueError(f"metric should be one of: {known}")
         name = metric.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")

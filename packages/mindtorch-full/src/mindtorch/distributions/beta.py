@@ -11,7 +11,7 @@ from mindtorch._naming import adopt
 from . import constraints
 from .dirichlet import Dirichlet
 from .exp_family import ExponentialFamily
-from .utils import NO_SHAPE, broadcast_all
+from .utils import broadcast_all
 
 __all__ = ["Beta"]
 
@@ -60,7 +60,7 @@ class Beta(ExponentialFamily):
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
+    def rsample(self, sample_shape: Any = ()) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 

@@ -11,7 +11,6 @@ from mindtorch.autograd.function import once_differentiable
 
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import NO_SHAPE
 
 __all__ = ["Dirichlet"]
 
@@ -55,7 +54,7 @@ class Dirichlet(ExponentialFamily):
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = NO_SHAPE) -> torch.Tensor:
+    def rsample(self, sample_shape: Any = ()) -> torch.Tensor:
         """Draw samples that gradients flow through."""
         shape = self._extended_shape(sample_shape)
         return _Dirichlet.apply(self.concentration.expand(shape))

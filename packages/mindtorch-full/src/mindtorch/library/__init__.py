@@ -6,7 +6,7 @@ from mindtorch.library._custom import CustomOpDef as CustomOpDef
 from mindtorch.library._custom import custom_op, triton_op, wrap_triton
 from mindtorch.library._fakes import get_ctx
 from mindtorch.library._inference import infer_schema
-from mindtorch.library._libraries import Library, define, fallthrough_kernel, get_kernel, impl
+from mindtorch.library._libraries import Library, define, get_kernel, impl
 from mindtorch.library._libraries import _scoped_library as _scoped_library
 from mindtorch.library._opcheck import opcheck as opcheck
 from mindtorch.library._registrations import (
@@ -22,6 +22,7 @@ from mindtorch.library._registrations import (
 from mindtorch.library._registrations import (
     register_kernel as register_kernel,
 )
+from mindtorch_dispatch.extend.entries import fallthrough_kernel
 
 __all__ = [
     "Library",

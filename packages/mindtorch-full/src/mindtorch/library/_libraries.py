@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from mindtorch_dispatch.extend.entries import Registration, fallthrough
+from mindtorch_dispatch.extend.entries import Registration
 from mindtorch_dispatch.extend.key_names import IMPLICIT, KEY_NAMES
 from mindtorch_dispatch.extend.key_names import parse_key as parse_any_key
 from mindtorch_dispatch.extend.overloads import OpOverload
@@ -33,8 +33,6 @@ _definers: dict[str, str] = {"aten": _BUILT_IN, "prims": _BUILT_IN}
 _kernels: Counter[tuple[str, str]] = Counter()
 """How many kernels Python has given an operator for a dispatch key."""
 _warned: set[str] = set()
-
-fallthrough_kernel = fallthrough
 
 
 def _forget_definer(namespace: str) -> None:
@@ -286,7 +284,7 @@ def library_for(namespace: str, kind: str = "FRAGMENT", lib: Library | None = No
 _SCHEMA = re.compile(r"\(.*\) -> .*")
 
 
-def define(qualname: Any, schema: Any = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
+def define(qualname: Any, schema: Any, *, lib: Library | None = None, tags: Any = ()) -> Any:
     """Declare operator `namespace::name` with `schema`, "(Tensor x) -> Tensor".
 
     As `define(lib, "name(Tensor x) -> Tensor")` it declares and is a decorator for the operator's kernel.

@@ -1,7 +1,7 @@
 """`torch.onnx`: what libraries import of it and register with it. Nothing is exported: `export` raises.
 
-Exporting stands on TorchScript or `torch.export`, of which neither is offered. What is registered for the exporter is
-checked and kept, so that libraries that register translations when they are imported can be imported.
+Exporting stands on a translation of every operator into the format's, which is not here. What is registered for the exporter
+is checked and kept, so that libraries that register translations when they are imported can be imported.
 """
 
 from __future__ import annotations
@@ -47,7 +47,36 @@ TensorProtoDataType = enum.IntEnum(
 """The format's numbers of element types."""
 
 
-def export(model: Any, args: tuple[Any, ...] = (), f: Any = None, **options: Any) -> NoReturn:
+def export(
+    model: Any,
+    args: tuple[Any, ...] = (),
+    f: Any = None,
+    *,
+    kwargs: dict[str, Any] | None = None,
+    verbose: bool | None = None,
+    input_names: Any = None,
+    output_names: Any = None,
+    opset_version: int | None = None,
+    dynamo: bool = True,
+    external_data: bool = True,
+    dynamic_shapes: Any = None,
+    custom_translation_table: Any = None,
+    report: bool = False,
+    optimize: bool = True,
+    verify: bool = False,
+    profile: bool = False,
+    dump_exported_program: bool = False,
+    artifacts_dir: Any = ".",
+    export_params: bool = True,
+    keep_initializers_as_inputs: bool = False,
+    dynamic_axes: Any = None,
+    training: TrainingMode = TrainingMode.EVAL,
+    operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
+    do_constant_folding: bool = True,
+    custom_opsets: Any = None,
+    export_modules_as_functions: Any = False,
+    autograd_inlining: bool = True,
+) -> NoReturn:
     """Raise OnnxExporterError: models are not exported."""
     raise OnnxExporterError("torch.onnx.export: MindTorch does not export models to ONNX; export them with PyTorch")
 

@@ -64,6 +64,7 @@ def _declare(name: str, dtype: Any, module: str, place: str) -> type:
             "layout": strided,
             "place": place,
             "is_sparse": False,
+            "is_sparse_csr": False,
             "is_cuda": False,
             "is_xpu": False,
             "__module__": module,

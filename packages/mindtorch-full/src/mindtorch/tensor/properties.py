@@ -21,7 +21,7 @@ from mindtorch_storage.layout import (
     strided,
 )
 from mindtorch_storage.quantized import QuantizedSpec
-from mindtorch_storage.sparse import CompressedSpec, without
+from mindtorch_storage.sparse import NO_DENSE_BYTES, CompressedSpec, without
 from mindtorch_storage.storage import LEGACY_CLASSES, TypedStorage, storage_class_name
 from mindtorch_storage.storage.deprecation import warn_deprecated
 from mindtorch_storage.strides import (
@@ -124,7 +124,9 @@ class PropertiesMixin(TensorBase):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements."""
+        """Bytes of all elements; RuntimeError for sparse coordinates, which have no dense memory."""
+        if self._sig.spec.layout is sparse_coo:
+            raise RuntimeError(NO_DENSE_BYTES)
         return self._sig.spec.nbytes
 
     @property

@@ -40,17 +40,52 @@ def library_paths(
     return []
 
 
-def load(name: str, sources: Any, *args: Any, **options: Any) -> NoReturn:
+def load(
+    name: str,
+    sources: Any,
+    extra_cflags: Any = None,
+    extra_cuda_cflags: Any = None,
+    extra_sycl_cflags: Any = None,
+    extra_ldflags: Any = None,
+    extra_include_paths: Any = None,
+    build_directory: Any = None,
+    verbose: bool = False,
+    with_cuda: bool | None = None,
+    with_sycl: bool | None = None,
+    is_python_module: bool = True,
+    is_standalone: bool = False,
+    keep_intermediates: bool = True,
+) -> NoReturn:
     """Build an extension from files; raises."""
     _refuse("load")
 
 
-def load_inline(name: str, cpp_sources: Any, *args: Any, **options: Any) -> NoReturn:
+def load_inline(
+    name: str,
+    cpp_sources: Any,
+    cuda_sources: Any = None,
+    sycl_sources: Any = None,
+    functions: Any = None,
+    extra_cflags: Any = None,
+    extra_cuda_cflags: Any = None,
+    extra_sycl_cflags: Any = None,
+    extra_ldflags: Any = None,
+    extra_include_paths: Any = None,
+    build_directory: Any = None,
+    verbose: bool = False,
+    with_cuda: bool | None = None,
+    with_sycl: bool | None = None,
+    is_python_module: bool = True,
+    with_pytorch_error_handling: bool = True,
+    keep_intermediates: bool = True,
+    use_pch: bool = False,
+    no_implicit_headers: bool = False,
+) -> NoReturn:
     """Build an extension from texts; raises."""
     _refuse("load_inline")
 
 
-def CppExtension(name: str, sources: Any, *args: Any, **options: Any) -> NoReturn:
+def CppExtension(name: str, sources: Any, *args: Any, **kwargs: Any) -> NoReturn:
     """Describe an extension for setuptools; raises."""
     _refuse("CppExtension")
 

@@ -40,6 +40,7 @@ class StridedNestedTensor(torch.Tensor):
         return made
 
     is_nested = property(lambda self: True, doc="Always True.")
+    data = property(lambda self: self.detach(), doc="The tensor without its history.")
 
     @property
     def shape(self) -> Any:  # type: ignore[override]  # there is none

@@ -62,13 +62,13 @@ class ParameterList(Module):
     def _get_abs_string_index(self, index: Any) -> str:
         return position_name(index, len(self))
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
+    def __getitem__(self, idx: Any) -> Any:
+        if isinstance(idx, slice):
             result = self.__class__()
-            for position in range(len(self))[index]:
+            for position in range(len(self))[idx]:
                 result.append(self[position])
             return result
-        return getattr(self, self._get_abs_string_index(index))
+        return getattr(self, self._get_abs_string_index(idx))
 
     def __setitem__(self, index: int, param: Any) -> None:
         setattr(self, self._get_abs_string_index(index), _as_parameter(param))

@@ -1,5 +1,6 @@
 """Loss layers; each calls the function of the same meaning in ``nn.functional``."""
 
+import warnings
 from typing import Any
 
 from mindtorch._naming import adopt
@@ -95,6 +96,16 @@ class NLLLoss2d(NLLLoss):
     >>> torch.nn.NLLLoss2d()(torch.full((1, 2, 1, 1), -0.5), torch.zeros(1, 1, 1, dtype=torch.long))
     tensor(0.5000)
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make the layer, with a warning."""
+        warnings.warn(
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
+            "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return super().__new__(cls)
 
 
 class PoissonNLLLoss(_Loss):

@@ -17,9 +17,9 @@ class BNReLU2d(layers.BatchNorm2d):
     _FLOAT_MODULE, _operator = intrinsic.BNReLU2d, "batch_norm2d_relu"
 
     @classmethod
-    def from_reference(cls, bn: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, bn_relu: Any, output_scale: Any, output_zero_point: Any) -> Any:
         """Return the module with a given quantizer."""
-        return super().from_reference(bn[0], output_scale, output_zero_point)
+        return super().from_reference(bn_relu[0], output_scale, output_zero_point)
 
 
 class BNReLU3d(layers.BatchNorm3d):
@@ -28,9 +28,9 @@ class BNReLU3d(layers.BatchNorm3d):
     _FLOAT_MODULE, _operator = intrinsic.BNReLU3d, "batch_norm3d_relu"
 
     @classmethod
-    def from_reference(cls, bn: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, bn_relu: Any, output_scale: Any, output_zero_point: Any) -> Any:
         """Return the module with a given quantizer."""
-        return super().from_reference(bn[0], output_scale, output_zero_point)
+        return super().from_reference(bn_relu[0], output_scale, output_zero_point)
 
 
 adopt(globals())

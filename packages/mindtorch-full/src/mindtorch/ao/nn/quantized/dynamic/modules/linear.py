@@ -76,7 +76,7 @@ class Linear(linear.Linear):
         return made
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any, *rest: Any) -> Any:
+    def from_reference(cls, ref_qlinear: Any) -> Any:  # type: ignore[override]
         """Return the layer for one that dequantizes its weight."""
         made = cls(ref_qlinear.in_features, ref_qlinear.out_features, dtype=ref_qlinear.weight_dtype)
         made.set_weight_bias(ref_qlinear.get_quantized_weight(), ref_qlinear.bias)
