@@ -29,7 +29,7 @@ class LinearReLU(dynamic.Linear):
         return "DynamicQuantizedLinearReLU"
 
     @classmethod
-    def from_reference(cls, ref_qlinear_relu: Any) -> Any:
+    def from_reference(cls, ref_qlinear_relu: Any) -> Any:  # type: ignore[override]
         """Return the layer for one that dequantizes its weight."""
         return super().from_reference(ref_qlinear_relu[0])
 
