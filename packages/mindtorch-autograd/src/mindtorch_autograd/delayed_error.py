@@ -15,7 +15,11 @@ from .views import gradient_edge
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate `backward` so that its results cannot be differentiated again."""
+    """Decorate `backward` so that its results cannot be differentiated again.
+
+    >>> torch.autograd.function.once_differentiable(lambda ctx, x: x + 1)(None, torch.ones(1))
+    tensor([2.])
+    """
 
     @functools.wraps(fn)
     def wrapper(ctx: object, *args: object) -> Any:

@@ -9,7 +9,21 @@ from mindtorch_storage.tensor_base import TensorBase
 
 
 class FunctionCtx:
-    """What `forward` and `backward` of a custom function share."""
+    """What `forward` and `backward` of a custom function share.
+
+    >>> class Square(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         return 2 * grad * ctx.saved_tensors[0]
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> Square.apply(x).backward()
+    >>> x.grad
+    tensor(6.)
+    """
 
     __module__ = "torch.autograd.function"
     to_save: tuple[Any, ...] | None

@@ -19,7 +19,11 @@ from .views import gradient_edge
 
 
 class GradientEdge(NamedTuple):
-    """Where a gradient goes: a node and the number of its output."""
+    """Where a gradient goes: a node and the number of its output.
+
+    >>> torch.autograd.graph.get_gradient_edge(torch.ones(1, requires_grad=True)).output_nr
+    0
+    """
 
     node: Node
     output_nr: int
@@ -30,7 +34,11 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the edge that gradients of `tensor` take; RuntimeError when it requires none."""
+    """Return the edge that gradients of `tensor` take; RuntimeError when it requires none.
+
+    >>> torch.autograd.graph.get_gradient_edge(torch.ones(1, requires_grad=True)).output_nr
+    0
+    """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     token = None
@@ -49,7 +57,13 @@ def gradient_node(tensor: Any) -> Node:
 
 
 def increment_version(tensor: TensorBase | Sequence[TensorBase]) -> None:
-    """Count a write that no op made, so that saved tensors notice it; RuntimeError for what is no tensor."""
+    """Count a write that no op made, so that saved tensors notice it; RuntimeError for what is no tensor.
+
+    >>> x = torch.ones(1)
+    >>> torch.autograd.graph.increment_version(x)
+    >>> x._version
+    1
+    """
     if not isinstance(tensor, TensorBase | Iterable):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for one in (tensor,) if isinstance(tensor, TensorBase) else tensor:
@@ -111,6 +125,11 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
     with `mode="any"` on the first one only.
 
     Raises ValueError for another mode.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> handle = torch.autograd.graph.register_multi_grad_hook([x], lambda grads: print(grads))
+    >>> (2 * x).sum().backward()
+    [tensor([2.])]
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")

@@ -88,6 +88,16 @@ def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
     """In the block, tensors saved for backward may be written: the first write copies what was saved.
 
     Raises RuntimeError inside another such block; backward after the block raises AssertionError.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     y = x.clone()
+    ...     z = (y**2).sum()
+    ...     y.zero_()
+    ...     z.backward()
+    tensor([0.], grad_fn=<ZeroBackward0>)
+    >>> x.grad
+    tensor([2.])
     """
     context = _AllowMutationOnSavedContext()
     with saved_tensors_hooks(context.pack, context.unpack):

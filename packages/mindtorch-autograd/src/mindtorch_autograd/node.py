@@ -74,7 +74,11 @@ _PUBLIC = {
 
 
 class Node:
-    """A function of the backward graph. `_edges` are (node, output number) pairs, (None, 0) where no gradient goes."""
+    """A function of the backward graph. `_edges` are (node, output number) pairs, (None, 0) where no gradient goes.
+
+    >>> isinstance(torch.ones(1, requires_grad=True).exp().grad_fn, torch.autograd.graph.Node)
+    True
+    """
 
     __slots__ = ("__weakref__", "_edges", "_hooks", "_outputs", "_seq")
 

@@ -13,7 +13,15 @@ from .saved import hook_stack
 
 
 class saved_tensors_hooks:
-    """In the block, tensors saved for backward go through `pack_hook`, and come back through `unpack_hook`."""
+    """In the block, tensors saved for backward go through `pack_hook`, and come back through `unpack_hook`.
+
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> with torch.autograd.graph.saved_tensors_hooks(lambda saved: saved.item(), torch.tensor):
+    ...     y = x**2
+    >>> y.backward()
+    >>> x.grad
+    tensor(6.)
+    """
 
     __module__ = "torch.autograd.graph"
 
@@ -35,7 +43,15 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """In the block, tensors saved for backward are kept in host memory and brought back when they are needed."""
+    """In the block, tensors saved for backward are kept in host memory and brought back when they are needed.
+
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> with torch.autograd.graph.save_on_cpu():
+    ...     y = x**2
+    >>> y.backward()
+    >>> x.grad
+    tensor(6.)
+    """
 
     __module__ = "torch.autograd.graph"
 
@@ -55,7 +71,12 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """In the block, saved-tensor hooks raise RuntimeError(error_message)."""
+    """In the block, saved-tensor hooks raise RuntimeError(error_message).
+
+    >>> with torch.autograd.graph.disable_saved_tensors_hooks("no hooks here"):
+    ...     torch.ones(1)
+    tensor([1.])
+    """
     if state.mode.saved_hooks is True:
         raise RuntimeError(error_message)
     with mode_set(saved_hooks=error_message):

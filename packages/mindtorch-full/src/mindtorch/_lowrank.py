@@ -32,7 +32,11 @@ def get_approximate_basis(A: Tensor, q: int, niter: int | None = 2, M: Tensor | 
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return ``U, S, V`` with about ``U @ diag(S) @ V.mH == A - M``, of rank at most ``q``."""
+    """Return ``U, S, V`` with about ``U @ diag(S) @ V.mH == A - M``, of rank at most ``q``.
+
+    >>> [part.shape for part in torch.svd_lowrank(torch.ones(4, 3), q=2)]
+    [torch.Size([4, 2]), torch.Size([2]), torch.Size([3, 2])]
+    """
     rows, columns = A.shape[-2:]
     if M is not None:
         M = M.broadcast_to(A.size())
@@ -50,7 +54,11 @@ def svd_lowrank(
 
 
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
-    """Return ``U, S, V`` of the principal components of the rows of ``A``, at most ``q`` of them."""
+    """Return ``U, S, V`` of the principal components of the rows of ``A``, at most ``q`` of them.
+
+    >>> [part.shape for part in torch.pca_lowrank(torch.ones(4, 3), q=2)]
+    [torch.Size([4, 2]), torch.Size([2]), torch.Size([3, 2])]
+    """
     rows, columns = A.shape[-2:]
     least = min(rows, columns)
     if q is None:

@@ -131,7 +131,13 @@ class Future(Generic[T]):
 
 
 def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
-    """Return a future of the list of these futures, done when all of them are."""
+    """Return a future of the list of these futures, done when all of them are.
+
+    >>> first = torch.futures.Future()
+    >>> first.set_result(1)
+    >>> [one.value() for one in torch.futures.collect_all([first]).wait()]
+    [1]
+    """
     _all_there(futures)
     collected: Future[list[Future[Any]]] = Future()
     missing, lock = [len(futures)], threading.Lock()
@@ -151,7 +157,13 @@ def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
 
 
 def wait_all(futures: list[Future[Any]]) -> list[Any]:
-    """Return the values of all futures when they are there; raises the first exception."""
+    """Return the values of all futures when they are there; raises the first exception.
+
+    >>> first = torch.futures.Future()
+    >>> first.set_result(1)
+    >>> torch.futures.wait_all([first])
+    [1]
+    """
     _all_there(futures)
     return [future.wait() for future in collect_all(futures).wait()]
 

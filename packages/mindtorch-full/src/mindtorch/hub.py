@@ -45,12 +45,22 @@ def _get_torch_home() -> str:
 
 
 def get_dir() -> str:
-    """Where downloads are kept: as set, or in torch's home."""
+    """Where downloads are kept: as set, or in torch's home.
+
+    >>> torch.hub.set_dir("models")
+    >>> torch.hub.get_dir()
+    'models'
+    """
     return _chosen["dir"] if "dir" in _chosen else os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Choose where downloads are kept."""
+    """Choose where downloads are kept.
+
+    >>> torch.hub.set_dir("models")
+    >>> torch.hub.get_dir()
+    'models'
+    """
     _chosen["dir"] = os.path.expanduser(d)
 
 
@@ -108,7 +118,12 @@ def list(
 def help(
     github: Any, model: str, force_reload: bool = False, skip_validation: bool = False, trust_repo: Any = "check"
 ) -> str | None:
-    """The documentation of a model of a directory."""
+    """The documentation of a model of a directory.
+
+    >>> import inspect
+    >>> list(inspect.signature(torch.hub.help).parameters)[:2]
+    ['github', 'model']
+    """
     module, _ = _hubconf(github, "local" if os.path.isdir(github) else "github")
     return _entry(module, model).__doc__
 

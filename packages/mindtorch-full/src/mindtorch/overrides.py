@@ -78,7 +78,11 @@ def _namespace(name: str) -> Any:
 
 @functools.cache
 def get_ignored_functions() -> set[Callable[..., Any]]:
-    """Return the public functions that `__torch_function__` cannot override."""
+    """Return the public functions that `__torch_function__` cannot override.
+
+    >>> torch.is_tensor in torch.overrides.get_ignored_functions()
+    True
+    """
     found: set[Any] = set()
     for namespace, names in _IGNORED.items():
         owner = _namespace(namespace)
@@ -150,13 +154,21 @@ def _methods() -> frozenset[Callable[..., Any]]:
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
-    """Return the functions that `__torch_function__` sees, by namespace; for a property its `__get__`."""
+    """Return the functions that `__torch_function__` sees, by namespace; for a property its `__get__`.
+
+    >>> torch.add in torch.overrides.get_overridable_functions()[torch]
+    True
+    """
     return {owner: list(functions) for owner, functions in _overridable().items()}
 
 
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Return, for every function that can be overridden, a function of the same signature that answers -1."""
+    """Return, for every function that can be overridden, a function of the same signature that answers -1.
+
+    >>> torch.add in torch.overrides.get_testing_overrides()
+    True
+    """
     found: dict[Callable[..., Any], Callable[..., Any]] = {}
     for table in (_table.OVERRIDABLE, _table.ANSWERED):
         for _, _, function in _listed(table):
@@ -207,7 +219,11 @@ def get_default_nowrap_functions() -> set[Callable[..., Any]]:
 
 
 def resolve_name(f: Any) -> str | None:
-    """Return the name under which users know an overridable function, None for any other."""
+    """Return the name under which users know an overridable function, None for any other.
+
+    >>> torch.overrides.resolve_name(torch.Tensor.add)
+    'torch.Tensor.add'
+    """
     if isinstance(f, (OpOverload, OpOverloadPacket)) and id(f) not in _names():
         return str(f)
     owner = getattr(f, "__self__", None)
@@ -217,19 +233,31 @@ def resolve_name(f: Any) -> str | None:
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Return whether `func`, as `__torch_function__` gets it, is a method or a property's getter or setter."""
+    """Return whether `func`, as `__torch_function__` gets it, is a method or a property's getter or setter.
+
+    >>> torch.overrides.is_tensor_method_or_property(torch.Tensor.add)
+    True
+    """
     if getattr(func, "__name__", None) in ("__get__", "__set__"):
         return True
     return func in _methods()
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Return whether `inp` is a tensor or of a type that has `__torch_function__`."""
+    """Return whether `inp` is a tensor or of a type that has `__torch_function__`.
+
+    >>> torch.overrides.is_tensor_like(torch.ones(1)), torch.overrides.is_tensor_like(1)
+    (True, False)
+    """
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Return whether one of the arguments overrides, or there are arguments and a mode is active."""
+    """Return whether one of the arguments overrides, or there are arguments and a mode is active.
+
+    >>> torch.overrides.has_torch_function((torch.ones(1),))
+    False
+    """
     try:
         values = list(relevant_args)
     except TypeError:
@@ -262,7 +290,11 @@ def handle_torch_function(
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
-    """Return a decorator that lets a Python function be overridden; `dispatcher` picks the arguments that may."""
+    """Return a decorator that lets a Python function be overridden; `dispatcher` picks the arguments that may.
+
+    >>> torch.overrides.wrap_torch_function(lambda x: (x,))(lambda x: x + 1)(torch.ones(1))
+    tensor([2.])
+    """
 
     def inner(func: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(func)

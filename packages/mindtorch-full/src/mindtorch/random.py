@@ -178,6 +178,12 @@ def fork_rng(
         devices: accelerator devices to include; None means all of them, with a warning when there are many.
         enabled: False runs the block and puts nothing back.
         device_type: the accelerator's type; None means the present one.
+
+    >>> _ = torch.manual_seed(0)
+    >>> with torch.random.fork_rng():
+    ...     _ = torch.rand(3)
+    >>> torch.equal(torch.rand(1), torch.rand(1, generator=torch.Generator().manual_seed(0)))
+    True
     """
     if device_type == "meta" or not enabled:
         yield

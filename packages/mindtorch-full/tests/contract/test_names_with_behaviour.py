@@ -94,3 +94,20 @@ def test_stacks_are_exported_for_metrics_that_the_list_names(tmp_path):
     assert events.supported_export_stacks_metrics()[0] == "self_cpu_time_total"
     with pytest.raises(ValueError, match="metric should be one of"):
         events.export_stacks(str(tmp_path / "stacks"), "no_metric")
+
+
+def test_a_fallthrough_is_a_kernel_of_any_operator():
+    lib = mindtorch.library.Library("surface_falls", "DEF")
+    lib.define("same(Tensor x) -> Tensor")
+    lib.impl("same", mindtorch.library.fallthrough_kernel, "AutogradCPU")
+    lib.impl("same", lambda x: x.clone(), "CPU")
+    assert mindtorch.ops.surface_falls.same(mindtorch.ones(1)).item() == 1
+
+
+def test_casts_of_an_operator_by_name_are_registered_without_an_answer():
+    lib = mindtorch.library.Library("surface_casts", "DEF")
+    lib.define("same(Tensor x) -> Tensor")
+    lib.impl("same", lambda x: x.clone(), "CPU")
+    assert mindtorch.library.register_autocast("surface_casts::same", "cpu", mindtorch.bfloat16, lib=lib) is None
+    with mindtorch.autocast("cpu"):
+        assert mindtorch.ops.surface_casts.same(mindtorch.ones(1)).dtype is mindtorch.bfloat16

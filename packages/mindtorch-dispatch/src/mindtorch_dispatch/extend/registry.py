@@ -140,8 +140,9 @@ class Registry:
             self._add(self._exact(name), key_name, registration)
 
     def _add(self, entry: OperatorEntry, key_name: str, registration: Registration) -> None:
-        if entry.row is not None and registration.function is registration.run:
-            check_signature(entry.name, entry.row.schema, registration.function)
+        given = registration.function
+        if entry.row is not None and given is registration.run and given is not fallthrough_kernel:
+            check_signature(entry.name, entry.row.schema, given)
         entry.registrations.setdefault(parse_key(key_name), []).append(registration)
         entry.update()
         self._invalidate(split_name(entry.name)[0])

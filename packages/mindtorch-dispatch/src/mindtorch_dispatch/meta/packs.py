@@ -55,6 +55,13 @@ def _read_only(self: Pack, value: object = None) -> None:
     raise AttributeError("readonly attribute")
 
 
+def _words(name: str, names: tuple[str, ...]) -> str:
+    origin = name.removesuffix("_out")
+    form = " with `out=`" if origin != name else ""
+    example = f">>> torch.return_types.{name}.n_fields\n{len(names)}"
+    return f"What `{origin}`{form} returns: a tuple of {', '.join(names)}, which are attributes, too.\n\n{example}"
+
+
 def pack(name: str, fields: str | Sequence[str]) -> type[Pack]:
     """Return the class `torch.return_types.<name>` with `fields`, the same one every time."""
     made = pack_classes.get(name)
@@ -64,6 +71,7 @@ def pack(name: str, fields: str | Sequence[str]) -> type[Pack]:
         body.update(
             __slots__=(),
             __module__="torch.return_types",
+            __doc__=_words(name, names),
             __match_args__=names,
             n_fields=len(names),
             n_sequence_fields=len(names),

@@ -65,18 +65,29 @@ class device_index:
 
 
 def is_available() -> bool:
-    """Return whether there is an accelerator."""
+    """Return whether there is an accelerator.
+
+    >>> torch.accelerator.is_available()
+    False
+    """
     return _accelerator() is not None
 
 
 def device_count() -> int:
-    """Return the number of accelerators."""
+    """Return the number of accelerators.
+
+    >>> torch.accelerator.device_count()
+    0
+    """
     npu = _accelerator()
     return 0 if npu is None else int(npu.device_count())
 
 
 def current_accelerator(check_available: bool = False) -> _Device | None:
-    """Return the device type of the accelerator, None where there is none."""
+    """Return the device type of the accelerator, None where there is none.
+
+    >>> torch.accelerator.current_accelerator()
+    """
     return None if _accelerator() is None else _Device("npu")
 
 

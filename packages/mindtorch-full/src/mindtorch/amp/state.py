@@ -90,7 +90,11 @@ def _policy(device_type: str) -> Policy:
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether autocast exists for a device type."""
+    """Whether autocast exists for a device type.
+
+    >>> torch.amp.is_autocast_available("cpu")
+    True
+    """
     return _known(device_type) in policies()
 
 

@@ -19,19 +19,35 @@ _NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, 
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What `unpack_dual` returns: the value without tangent, and the tangent or None."""
+    """What `unpack_dual` returns: the value without tangent, and the tangent or None.
+
+    >>> import torch.autograd.forward_ad as forward
+    >>> with forward.dual_level():
+    ...     print(type(forward.unpack_dual(torch.ones(1))).__name__)
+    UnpackedDualTensor
+    """
 
     primal: Any
     tangent: Any
 
 
 def enter_dual_level() -> int:
-    """Open a level of dual numbers and return its number; RuntimeError when one is open."""
+    """Open a level of dual numbers and return its number; RuntimeError when one is open.
+
+    >>> import torch.autograd.forward_ad as forward
+    >>> level = forward.enter_dual_level()
+    >>> forward.exit_dual_level(level=level)
+    """
     return forward_mode.enter_level()
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close the level; its tangents are gone."""
+    """Close the level; its tangents are gone.
+
+    >>> import torch.autograd.forward_ad as forward
+    >>> level = forward.enter_dual_level()
+    >>> forward.exit_dual_level()
+    """
     if level is None:
         level = len(forward_mode.levels) - 1
     if level < 0:
@@ -40,7 +56,14 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
-    """Return a view of `tensor` that carries `tangent`; torch's errors for other dtypes, sizes and for no open level."""
+    """Return a view of `tensor` that carries `tangent`; torch's errors for other dtypes, sizes and for no open level.
+
+    >>> import torch.autograd.forward_ad as forward
+    >>> with forward.dual_level():
+    ...     x = forward.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+    ...     print(forward.unpack_dual(x * x).tangent)
+    tensor(6.)
+    """
     if not forward_mode.levels:
         raise RuntimeError(_NO_LEVEL)
     for name, one in (("primal", tensor), ("tangent", tangent)):
@@ -71,7 +94,13 @@ def _same_geometry(one: Tensor, other: Tensor) -> bool:
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """Return the value and the tangent of a dual tensor; a tensor without tangent, or outside of a level, gives None."""
+    """Return the value and the tangent of a dual tensor; a tensor without tangent, or outside of a level, gives None.
+
+    >>> import torch.autograd.forward_ad as forward
+    >>> with forward.dual_level():
+    ...     print(forward.unpack_dual(torch.tensor(3.0)).tangent)
+    None
+    """
     if not forward_mode.levels:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, TensorBase):
@@ -88,7 +117,14 @@ def __getattr__(name: str) -> Any:
 
 
 class dual_level:
-    """In the block, a level of dual numbers is open."""
+    """In the block, a level of dual numbers is open.
+
+    >>> import torch.autograd.forward_ad as forward
+    >>> with forward.dual_level():
+    ...     x = forward.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+    ...     print(forward.unpack_dual(x * x).tangent)
+    tensor(6.)
+    """
 
     def __enter__(self) -> int:
         self._level = enter_dual_level()

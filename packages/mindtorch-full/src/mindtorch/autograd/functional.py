@@ -76,6 +76,9 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
     Raises TypeError for values that are no tensors, RuntimeError for a wrong `v` and, when `strict`, for outputs that do
     not depend on an input.
+
+    >>> torch.autograd.functional.vjp(lambda x: x**2, torch.tensor([1.0, 2.0]), torch.ones(2))
+    (tensor([1., 4.]), tensor([2., 4.]))
     """
     with enable_grad():
         many, inputs = checks.as_tuple(inputs, "inputs", "vjp")
@@ -97,7 +100,11 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """Return (outputs, product of the Jacobian of `func` at `inputs` with `v`), by double backward; errors as `vjp`."""
+    """Return (outputs, product of the Jacobian of `func` at `inputs` with `v`), by double backward; errors as `vjp`.
+
+    >>> torch.autograd.functional.jvp(lambda x: x**2, torch.tensor([1.0, 2.0]), torch.ones(2))
+    (tensor([1., 4.]), tensor([2., 4.]))
+    """
     with enable_grad():
         many, inputs = checks.as_tuple(inputs, "inputs", "jvp")
         inputs = _prepared(inputs, create_graph)
@@ -144,6 +151,10 @@ def jacobian(
 
     `vectorize` and the strategy change how torch computes it, never what; here rows are computed one by one
     ("reverse-mode") or columns ("forward-mode").
+
+    >>> torch.autograd.functional.jacobian(lambda x: x**2, torch.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
     """
     checks.strategy(strategy, "jacobian", create_graph, strict, vectorize)
     with enable_grad():
@@ -192,6 +203,10 @@ def hessian(
     """Return the Hessian of a scalar function: a tensor of shape `input.shape + input.shape`, per pair of inputs.
 
     Raises RuntimeError when `func` returns more than one number.
+
+    >>> torch.autograd.functional.hessian(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
     """
     many, inputs = checks.as_tuple(inputs, "inputs", "hessian")
     checks.outer_strategy(outer_jacobian_strategy)
@@ -213,12 +228,20 @@ def hessian(
 
 
 def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """Return (output, product of `v` with the Hessian of the scalar function `func` at `inputs`); errors as `hessian`."""
+    """Return (output, product of `v` with the Hessian of the scalar function `func` at `inputs`); errors as `hessian`.
+
+    >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
     return _hessian_product("vhp", func, inputs, v, create_graph, strict)
 
 
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """Return (output, product of the Hessian of the scalar function `func` at `inputs` with `v`); errors as `hessian`."""
+    """Return (output, product of the Hessian of the scalar function `func` at `inputs` with `v`); errors as `hessian`.
+
+    >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
     return _hessian_product("hvp", func, inputs, v, create_graph, strict)
 
 

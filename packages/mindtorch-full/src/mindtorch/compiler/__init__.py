@@ -42,28 +42,46 @@ _guard_collectives = {"enabled": False}
 
 
 def is_compiling() -> bool:
-    """Return whether this code is being recorded for a backend that compiles graphs."""
+    """Return whether this code is being recorded for a backend that compiles graphs.
+
+    >>> torch.compiler.is_compiling()
+    False
+    """
     return recorder.apply is not None
 
 
 def is_dynamo_compiling() -> bool:
-    """Return whether this code is being recorded for a backend that compiles graphs."""
+    """Return whether this code is being recorded for a backend that compiles graphs.
+
+    >>> torch.compiler.is_dynamo_compiling()
+    False
+    """
     return recorder.apply is not None
 
 
 def is_exporting() -> bool:
-    """Return whether this code is being exported: False."""
+    """Return whether this code is being exported: False.
+
+    >>> torch.compiler.is_exporting()
+    False
+    """
     return False
 
 
 def reset() -> None:
-    """Forget the graphs that were compiled, and the default backend."""
+    """Forget the graphs that were compiled, and the default backend.
+
+    >>> torch.compiler.reset()
+    """
     _eager.set_default_backend(None)
     _eager.forget_graphs()
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Mark the start of a step; without graphs nothing begins."""
+    """Mark the start of a step; without graphs nothing begins.
+
+    >>> torch.compiler.cudagraph_mark_step_begin()
+    """
 
 
 def save_cache_artifacts() -> Any:
@@ -79,7 +97,11 @@ def load_cache_artifacts(serialized_artifacts: bytes) -> Any:
 def nested_compile_region(
     fn: Any = None, *, options: Any = None, max_reuse_entries: int = 8, reuse_hash_fn: Any = None
 ) -> Any:
-    """Return ``fn`` unchanged; a region of something that is not compiled."""
+    """Return ``fn`` unchanged; a region of something that is not compiled.
+
+    >>> torch.compiler.nested_compile_region(lambda x: x + 1)(1)
+    2
+    """
     return _eager.disable(fn)
 
 

@@ -170,7 +170,11 @@ def set_default_backend(backend: str | Callable[..., Any] | None) -> None:
 
 
 def get_default_backend() -> str | Callable[..., Any]:
-    """Return the backend that `torch.compile` names when none is given."""
+    """Return the backend that `torch.compile` names when none is given.
+
+    >>> torch.compiler.get_default_backend()
+    'inductor'
+    """
     return "inductor" if _state["backend"] is None else _state["backend"]
 
 
@@ -178,6 +182,9 @@ def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, *, rea
     """Return ``fn`` so that it runs as it is inside of compiled functions; usable bare, called, and with a function.
 
     Modules and classes are returned unchanged.
+
+    >>> torch.compiler.disable(lambda x: x + 1)(1)
+    2
     """
     if fn is None:
         return _Unchanged()
@@ -212,7 +219,11 @@ class _Unchanged:
 
 
 def allow_in_graph(fn: Any) -> Any:
-    """Return ``fn`` unchanged: without graphs everything is allowed."""
+    """Return ``fn`` unchanged: without graphs everything is allowed.
+
+    >>> torch.compiler.allow_in_graph(torch.sin) is torch.sin
+    True
+    """
     if isinstance(fn, (list, tuple)):
         return [allow_in_graph(one) for one in fn]
     if not callable(fn):
@@ -221,7 +232,11 @@ def allow_in_graph(fn: Any) -> Any:
 
 
 def assume_constant_result(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark ``fn`` as giving the same result always, and return it; it is called every time nevertheless."""
+    """Mark ``fn`` as giving the same result always, and return it; it is called every time nevertheless.
+
+    >>> torch.compiler.assume_constant_result(lambda: 1)()
+    1
+    """
     fn._dynamo_marked_constant = True  # type: ignore[attr-defined]
     return fn
 
@@ -238,7 +253,12 @@ def substitute_in_graph(
 
 
 class set_stance:
-    """Choose how compiled functions behave: they run eagerly in every stance. A call, decorator or context manager."""
+    """Choose how compiled functions behave: they run eagerly in every stance. A call, decorator or context manager.
+
+    >>> with torch.compiler.set_stance("force_eager"):
+    ...     torch.compile(abs)(torch.tensor(-1.0))
+    tensor(1.)
+    """
 
     def __init__(
         self,

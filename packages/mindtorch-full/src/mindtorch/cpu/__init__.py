@@ -28,7 +28,11 @@ __all__ = [
 
 
 class Stream:
-    """The stream of the CPU. All work is done when it is asked for, so there is nothing to wait for."""
+    """The stream of the CPU. All work is done when it is asked for, so there is nothing to wait for.
+
+    >>> torch.cpu.Stream().__class__.__name__
+    'Stream'
+    """
 
     def __init__(self, priority: int = -1) -> None:
         pass
@@ -44,7 +48,11 @@ class Stream:
 
 
 class Event:
-    """A point in the CPU's work, which has always been reached."""
+    """A point in the CPU's work, which has always been reached.
+
+    >>> torch.cpu.Event().query()
+    True
+    """
 
     def query(self) -> bool:
         """Return whether the work before it is done: True."""
@@ -83,40 +91,71 @@ class StreamContext(AbstractContextManager):
 
 
 def is_available() -> bool:
-    """Return whether there is a CPU: True."""
+    """Return whether there is a CPU: True.
+
+    >>> torch.cpu.is_available()
+    True
+    """
     return True
 
 
 def is_initialized() -> bool:
-    """Return whether the CPU is initialised: True."""
+    """Return whether the CPU is initialised: True.
+
+    >>> torch.cpu.is_initialized()
+    True
+    """
     return True
 
 
 def synchronize(device: DeviceLike = None) -> None:
-    """Wait for the CPU's work, which is done."""
+    """Wait for the CPU's work, which is done.
+
+    >>> torch.cpu.synchronize()
+    """
 
 
 def current_stream(device: DeviceLike = None) -> Stream:
-    """Return the current stream."""
+    """Return the current stream.
+
+    >>> torch.cpu.current_stream().__class__.__name__
+    'Stream'
+    """
     return _current_stream
 
 
 def stream(stream: Stream) -> AbstractContextManager:
-    """Return a context manager that makes ``stream`` the current one."""
+    """Return a context manager that makes ``stream`` the current one.
+
+    >>> with torch.cpu.stream(torch.cpu.Stream()):
+    ...     torch.ones(1)
+    tensor([1.])
+    """
     return StreamContext(stream)
 
 
 def device_count() -> int:
-    """Return the number of CPU devices: 1."""
+    """Return the number of CPU devices: 1.
+
+    >>> torch.cpu.device_count()
+    1
+    """
     return 1
 
 
 def set_device(device: DeviceLike) -> None:
-    """Choose the current device; there is one."""
+    """Choose the current device; there is one.
+
+    >>> torch.cpu.set_device(0)
+    """
 
 
 def get_capabilities() -> dict[str, Any]:
-    """Return what the processor can do: the instructions it has, its name and its numbers of cores."""
+    """Return what the processor can do: the instructions it has, its name and its numbers of cores.
+
+    >>> "architecture" in torch.cpu.get_capabilities()
+    True
+    """
     return dict(capabilities())
 
 
@@ -150,7 +189,11 @@ def _init_amx() -> bool:
 
 
 def current_device() -> str:
-    """Return the current device: "cpu"."""
+    """Return the current device: "cpu".
+
+    >>> torch.cpu.current_device()
+    'cpu'
+    """
     return "cpu"
 
 

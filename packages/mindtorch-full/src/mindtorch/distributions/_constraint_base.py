@@ -7,7 +7,11 @@ from typing import Any
 
 
 class Constraint:
-    """A set of values; ``event_dim`` of the last dimensions make one value."""
+    """A set of values; ``event_dim`` of the last dimensions make one value.
+
+    >>> torch.distributions.constraints.positive.check(torch.tensor([-1.0, 1.0]))
+    tensor([False,  True])
+    """
 
     is_discrete: Any = False
     event_dim: Any = 0
@@ -64,7 +68,11 @@ class _Dependent(Constraint):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Whether a set depends on parameters."""
+    """Whether a set depends on parameters.
+
+    >>> torch.distributions.constraints.is_dependent(torch.distributions.constraints.positive)
+    False
+    """
     return isinstance(constraint, _Dependent)
 
 

@@ -10,7 +10,12 @@ from ._constraint_base import Constraint
 
 
 class _IndependentConstraint(Constraint):
-    """A set whose last dimensions count as one value: all entries must be in it."""
+    """A set whose last dimensions count as one value: all entries must be in it.
+
+    >>> from torch.distributions import constraints
+    >>> constraints.independent(constraints.positive, 1).check(torch.tensor([1.0, -1.0]))
+    tensor(False)
+    """
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
@@ -71,7 +76,12 @@ class MixtureSameFamilyConstraint(Constraint):
 
 
 class _Cat(Constraint):
-    """Several sets side by side along a dimension, each as long as given."""
+    """Several sets side by side along a dimension, each as long as given.
+
+    >>> from torch.distributions import constraints
+    >>> constraints.cat([constraints.positive] * 2).check(torch.tensor([1.0, -1.0]))
+    tensor([ True, False])
+    """
 
     def __init__(self, cseq: Any, dim: int = 0, lengths: Any = None) -> None:
         if not all(isinstance(c, Constraint) for c in cseq):
@@ -106,7 +116,12 @@ class _Cat(Constraint):
 
 
 class _Stack(Constraint):
-    """Several sets, one per index of a dimension."""
+    """Several sets, one per index of a dimension.
+
+    >>> from torch.distributions import constraints
+    >>> constraints.stack([constraints.positive] * 2).check(torch.tensor([1.0, -1.0]))
+    tensor([ True, False])
+    """
 
     def __init__(self, cseq: Any, dim: int = 0) -> None:
         if not all(isinstance(c, Constraint) for c in cseq):

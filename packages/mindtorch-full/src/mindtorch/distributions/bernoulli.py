@@ -18,7 +18,11 @@ __all__ = ["Bernoulli"]
 
 
 class Bernoulli(ProbsOrLogits, ExponentialFamily):
-    """One with probability ``probs``, else zero."""
+    """One with probability ``probs``, else zero.
+
+    >>> torch.distributions.Bernoulli(0.5).mean
+    tensor(0.5000)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}  # type: ignore[assignment]
     support = constraints.boolean

@@ -17,7 +17,11 @@ __all__ = ["Beta"]
 
 
 class Beta(ExponentialFamily):
-    """A probability; the Dirichlet law of two categories."""
+    """A probability; the Dirichlet law of two categories.
+
+    >>> torch.distributions.Beta(1.0, 3.0).mean
+    tensor(0.2500)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
         "concentration1": constraints.positive,

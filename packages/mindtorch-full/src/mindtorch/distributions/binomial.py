@@ -21,7 +21,11 @@ def _clamp_by_zero(x: Any) -> Any:
 
 
 class Binomial(ProbsOrLogits, Distribution):
-    """How many of ``total_count`` trials succeed."""
+    """How many of ``total_count`` trials succeed.
+
+    >>> torch.distributions.Binomial(4, 0.5).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
         "total_count": constraints.nonnegative_integer,

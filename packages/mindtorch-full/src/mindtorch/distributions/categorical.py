@@ -17,7 +17,11 @@ __all__ = ["Categorical"]
 
 
 class Categorical(ProbsOrLogits, Distribution):
-    """One of ``K`` categories, by probabilities or by log-weights, which need not be normalized."""
+    """One of ``K`` categories, by probabilities or by log-weights, which need not be normalized.
+
+    >>> torch.distributions.Categorical(torch.tensor([0.25, 0.75])).probs
+    tensor([0.2500, 0.7500])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
     has_enumerate_support = True

@@ -17,7 +17,11 @@ __all__ = ["Cauchy"]
 
 
 class Cauchy(Distribution):
-    """The ratio of two normal values; it has no mean."""
+    """The ratio of two normal values; it has no mean.
+
+    >>> torch.distributions.Cauchy(0.0, 1.0).mode
+    tensor(0.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[assignment]
     support = constraints.real

@@ -13,7 +13,11 @@ __all__ = ["Chi2"]
 
 
 class Chi2(Gamma):
-    """The sum of ``df`` squared standard normal values."""
+    """The sum of ``df`` squared standard normal values.
+
+    >>> torch.distributions.Chi2(3.0).mean
+    tensor(3.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"df": constraints.positive}  # type: ignore[assignment]
 

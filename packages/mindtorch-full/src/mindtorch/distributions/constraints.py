@@ -72,6 +72,12 @@ class _OneHot(Constraint):
 
 
 class _IntegerInterval(_Bounded):
+    """Whole numbers between two bounds, both included.
+
+    >>> torch.distributions.constraints.integer_interval(0, 2).check(torch.tensor([1.0, 1.5]))
+    tensor([ True, False])
+    """
+
     is_discrete = True
     _shown = ("lower_bound", "upper_bound")
 
@@ -111,6 +117,12 @@ class _Real(Constraint):
 
 
 class _GreaterThan(_Bounded):
+    """Numbers above a bound.
+
+    >>> torch.distributions.constraints.greater_than(1.0).check(torch.tensor([1.0, 2.0]))
+    tensor([False,  True])
+    """
+
     _shown = ("lower_bound",)
 
     def __init__(self, lower_bound: Any) -> None:
@@ -121,6 +133,12 @@ class _GreaterThan(_Bounded):
 
 
 class _GreaterThanEq(_Bounded):
+    """Numbers that are not below a bound.
+
+    >>> torch.distributions.constraints.greater_than_eq(1.0).check(torch.tensor([1.0, 0.0]))
+    tensor([ True, False])
+    """
+
     _shown = ("lower_bound",)
 
     def __init__(self, lower_bound: Any) -> None:
@@ -131,6 +149,12 @@ class _GreaterThanEq(_Bounded):
 
 
 class _LessThan(_Bounded):
+    """Numbers below a bound.
+
+    >>> torch.distributions.constraints.less_than(1.0).check(torch.tensor([1.0, 0.0]))
+    tensor([False,  True])
+    """
+
     _shown = ("upper_bound",)
 
     def __init__(self, upper_bound: Any) -> None:
@@ -141,6 +165,12 @@ class _LessThan(_Bounded):
 
 
 class _Interval(_Bounded):
+    """Numbers between two bounds, both included.
+
+    >>> torch.distributions.constraints.interval(0.0, 1.0).check(torch.tensor([1.0, 2.0]))
+    tensor([ True, False])
+    """
+
     _shown = ("lower_bound", "upper_bound")
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
@@ -152,6 +182,12 @@ class _Interval(_Bounded):
 
 
 class _HalfOpenInterval(_Interval):
+    """Numbers from a bound on, and below another one.
+
+    >>> torch.distributions.constraints.half_open_interval(0.0, 1.0).check(torch.tensor([1.0, 0.0]))
+    tensor([False,  True])
+    """
+
     def check(self, value: Any) -> Any:
         return (self.lower_bound <= value) & (value < self.upper_bound)
 
@@ -164,7 +200,11 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Constraint):
-    """Counts that sum to at most a bound, which only the sum shows."""
+    """Counts that sum to at most a bound, which only the sum shows.
+
+    >>> torch.distributions.constraints.multinomial(2).check(torch.tensor([1.0, 1.0]))
+    tensor(True)
+    """
 
     is_discrete = True
     event_dim = 1

@@ -18,7 +18,11 @@ __all__ = ["ContinuousBernoulli"]
 
 
 class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
-    """Values of the unit interval with density proportional to ``p**x * (1-p)**(1-x)``."""
+    """Values of the unit interval with density proportional to ``p**x * (1-p)**(1-x)``.
+
+    >>> torch.distributions.ContinuousBernoulli(0.5).mean
+    tensor(0.5000)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}  # type: ignore[assignment]
     support = constraints.unit_interval

@@ -39,7 +39,11 @@ class _Dirichlet(Function):
 
 
 class Dirichlet(ExponentialFamily):
-    """Probabilities of several categories."""
+    """Probabilities of several categories.
+
+    >>> torch.distributions.Dirichlet(torch.tensor([1.0, 3.0])).mean
+    tensor([0.2500, 0.7500])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
         "concentration": constraints.independent(constraints.positive, 1)

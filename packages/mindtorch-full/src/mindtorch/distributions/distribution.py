@@ -15,7 +15,11 @@ __all__ = ["Distribution"]
 
 
 class Distribution:
-    """A law with independent copies over ``batch_shape``, whose samples have shape ``event_shape``."""
+    """A law with independent copies over ``batch_shape``, whose samples have shape ``event_shape``.
+
+    >>> torch.distributions.Normal(0.0, 1.0).expand((2,)).batch_shape
+    torch.Size([2])
+    """
 
     has_rsample: Any = False
     has_enumerate_support: Any = False

@@ -13,7 +13,11 @@ __all__ = ["ExponentialFamily"]
 
 
 class ExponentialFamily(Distribution):
-    """A law given by natural parameters and the logarithm of its normalizer."""
+    """A law given by natural parameters and the logarithm of its normalizer.
+
+    >>> isinstance(torch.distributions.Normal(0.0, 1.0), torch.distributions.ExponentialFamily)
+    True
+    """
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:

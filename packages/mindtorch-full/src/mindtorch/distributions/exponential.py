@@ -16,7 +16,11 @@ __all__ = ["Exponential"]
 
 
 class Exponential(ExponentialFamily):
-    """Waiting times between events that come at ``rate``."""
+    """Waiting times between events that come at ``rate``.
+
+    >>> torch.distributions.Exponential(2.0).mean
+    tensor(0.5000)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"rate": constraints.positive}  # type: ignore[assignment]
     support = constraints.nonnegative

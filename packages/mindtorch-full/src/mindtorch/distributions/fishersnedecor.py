@@ -17,7 +17,11 @@ __all__ = ["FisherSnedecor"]
 
 
 class FisherSnedecor(Distribution):
-    """The ratio of two chi-squared values, each over its degrees of freedom."""
+    """The ratio of two chi-squared values, each over its degrees of freedom.
+
+    >>> torch.distributions.FisherSnedecor(1.0, 4.0).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"df1": constraints.positive, "df2": constraints.positive}  # type: ignore[assignment]
     support = constraints.positive

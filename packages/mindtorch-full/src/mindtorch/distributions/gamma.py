@@ -20,7 +20,11 @@ def _standard_gamma(concentration: Any) -> Any:
 
 
 class Gamma(ExponentialFamily):
-    """The gamma law with shape ``concentration`` and ``rate``."""
+    """The gamma law with shape ``concentration`` and ``rate``.
+
+    >>> torch.distributions.Gamma(4.0, 2.0).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
         "concentration": constraints.positive,

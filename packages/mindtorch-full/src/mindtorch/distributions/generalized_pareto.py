@@ -18,7 +18,11 @@ __all__ = ["GeneralizedPareto"]
 
 
 class GeneralizedPareto(Distribution):
-    """What exceeds a high threshold; ``concentration`` bends the tail, at zero it is exponential."""
+    """What exceeds a high threshold; ``concentration`` bends the tail, at zero it is exponential.
+
+    >>> torch.distributions.GeneralizedPareto(0.0, 1.0, 0.0).mean
+    tensor(1.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
         "loc": constraints.real,

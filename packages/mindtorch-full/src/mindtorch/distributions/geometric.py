@@ -16,7 +16,11 @@ __all__ = ["Geometric"]
 
 
 class Geometric(ProbsOrLogits, Distribution):
-    """How many trials fail before the first succeeds."""
+    """How many trials fail before the first succeeds.
+
+    >>> torch.distributions.Geometric(0.5).mean
+    tensor(1.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}  # type: ignore[assignment]
     support = constraints.nonnegative_integer

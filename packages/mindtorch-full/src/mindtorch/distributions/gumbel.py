@@ -19,7 +19,11 @@ __all__ = ["Gumbel"]
 
 
 class Gumbel(TransformedDistribution):
-    """The largest of many values."""
+    """The largest of many values.
+
+    >>> torch.distributions.Gumbel(0.0, 1.0).mode
+    tensor(0.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[misc]
     support = constraints.real

@@ -16,7 +16,11 @@ __all__ = ["HalfCauchy"]
 
 
 class HalfCauchy(Folded):
-    """The magnitude of a Cauchy value around zero."""
+    """The magnitude of a Cauchy value around zero.
+
+    >>> torch.distributions.HalfCauchy(1.0).mode
+    tensor(0.)
+    """
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)

@@ -15,7 +15,11 @@ __all__ = ["HalfNormal"]
 
 
 class HalfNormal(Folded):
-    """The magnitude of a normal value around zero."""
+    """The magnitude of a normal value around zero.
+
+    >>> torch.distributions.HalfNormal(1.0).mode
+    tensor(0.)
+    """
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)

@@ -15,7 +15,11 @@ __all__ = ["Independent"]
 
 
 class Independent(Distribution):
-    """A law whose last batch dimensions count as event dimensions."""
+    """A law whose last batch dimensions count as event dimensions.
+
+    >>> torch.distributions.Independent(torch.distributions.Normal(torch.zeros(2), 1.0), 1).event_shape
+    torch.Size([2])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}  # type: ignore[assignment]
 

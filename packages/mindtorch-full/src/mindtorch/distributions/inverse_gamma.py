@@ -17,7 +17,11 @@ __all__ = ["InverseGamma"]
 
 
 class InverseGamma(TransformedDistribution):
-    """One over a gamma value."""
+    """One over a gamma value.
+
+    >>> torch.distributions.InverseGamma(3.0, 2.0).mean
+    tensor(1.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         "concentration": constraints.positive,

@@ -25,7 +25,11 @@ def _moments(a: Any, b: Any, n: int) -> Any:
 
 
 class Kumaraswamy(TransformedDistribution):
-    """Much like the beta law, with a distribution function in closed form."""
+    """Much like the beta law, with a distribution function in closed form.
+
+    >>> torch.distributions.Kumaraswamy(1.0, 1.0).mean
+    tensor(0.5000)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         "concentration1": constraints.positive,

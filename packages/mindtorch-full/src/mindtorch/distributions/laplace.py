@@ -16,7 +16,11 @@ __all__ = ["Laplace"]
 
 
 class Laplace(Located, Distribution):
-    """The law of two exponential tails."""
+    """The law of two exponential tails.
+
+    >>> torch.distributions.Laplace(0.0, 1.0).variance
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[assignment]
     support = constraints.real

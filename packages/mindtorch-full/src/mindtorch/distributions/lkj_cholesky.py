@@ -17,7 +17,11 @@ __all__ = ["LKJCholesky"]
 
 
 class LKJCholesky(Distribution):
-    """Correlation matrices with density proportional to ``det ** (concentration - 1)``; drawn by the onion method."""
+    """Correlation matrices with density proportional to ``det ** (concentration - 1)``; drawn by the onion method.
+
+    >>> torch.distributions.LKJCholesky(2).sample().shape
+    torch.Size([2, 2])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"concentration": constraints.positive}  # type: ignore[assignment]
     support = constraints.corr_cholesky

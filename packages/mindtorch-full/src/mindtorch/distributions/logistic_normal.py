@@ -16,7 +16,11 @@ __all__ = ["LogisticNormal"]
 
 
 class LogisticNormal(TransformedDistribution):
-    """Probabilities broken off a stick at normal log-odds."""
+    """Probabilities broken off a stick at normal log-odds.
+
+    >>> torch.distributions.LogisticNormal(torch.zeros(2), torch.ones(2)).event_shape
+    torch.Size([3])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[misc]
     support = constraints.simplex

@@ -37,7 +37,13 @@ def _batch_lowrank_mahalanobis(W: Any, D: Any, x: Any, capacitance_tril: Any) ->
 
 
 class LowRankMultivariateNormal(Located, Distribution):
-    """The normal law of a vector with covariance ``W W' + diag(D)``, without ever forming it."""
+    """The normal law of a vector with covariance ``W W' + diag(D)``, without ever forming it.
+
+    >>> from torch.distributions import LowRankMultivariateNormal
+    >>> LowRankMultivariateNormal(torch.zeros(2), torch.ones(2, 1), torch.ones(2)).covariance_matrix
+    tensor([[2., 1.],
+            [1., 2.]])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
         "loc": constraints.real_vector,

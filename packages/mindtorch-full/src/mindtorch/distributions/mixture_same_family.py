@@ -16,7 +16,12 @@ __all__ = ["MixtureSameFamily"]
 
 
 class MixtureSameFamily(Distribution):
-    """A component drawn first, a value of it then; the components are one law's rightmost batch dimension."""
+    """A component drawn first, a value of it then; the components are one law's rightmost batch dimension.
+
+    >>> parts = torch.distributions.Normal(torch.tensor([0.0, 4.0]), 1.0)
+    >>> torch.distributions.MixtureSameFamily(torch.distributions.Categorical(torch.ones(2)), parts).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}  # type: ignore[assignment]
 

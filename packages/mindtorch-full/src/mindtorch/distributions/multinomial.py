@@ -19,7 +19,11 @@ __all__ = ["Multinomial"]
 
 
 class Multinomial(OfCategorical, Distribution):
-    """How often each category comes up in ``total_count`` draws."""
+    """How often each category comes up in ``total_count`` draws.
+
+    >>> torch.distributions.Multinomial(4, torch.tensor([0.25, 0.75])).mean
+    tensor([1., 3.])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
     total_count: int

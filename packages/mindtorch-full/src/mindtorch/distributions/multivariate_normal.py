@@ -35,7 +35,11 @@ def _precision_to_scale_tril(P: Any) -> Any:
 
 
 class MultivariateNormal(Located, Distribution):
-    """The normal law of a vector, by its covariance, the inverse of that, or the Cholesky factor."""
+    """The normal law of a vector, by its covariance, the inverse of that, or the Cholesky factor.
+
+    >>> torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2)).entropy()
+    tensor(2.8379)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
         "loc": constraints.real_vector,

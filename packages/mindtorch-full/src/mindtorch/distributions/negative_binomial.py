@@ -17,7 +17,11 @@ __all__ = ["NegativeBinomial"]
 
 
 class NegativeBinomial(ProbsOrLogits, Distribution):
-    """How many trials succeed before ``total_count`` have failed."""
+    """How many trials succeed before ``total_count`` have failed.
+
+    >>> torch.distributions.NegativeBinomial(2.0, 0.5).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
         "total_count": constraints.greater_than_eq(0),

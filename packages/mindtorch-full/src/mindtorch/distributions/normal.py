@@ -18,7 +18,11 @@ __all__ = ["Normal"]
 
 
 class Normal(Located, ExponentialFamily):
-    """The normal law with mean ``loc`` and standard deviation ``scale``."""
+    """The normal law with mean ``loc`` and standard deviation ``scale``.
+
+    >>> torch.distributions.Normal(0.0, 1.0).log_prob(torch.tensor(0.0))
+    tensor(-0.9189)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}  # type: ignore[assignment]
     support = constraints.real

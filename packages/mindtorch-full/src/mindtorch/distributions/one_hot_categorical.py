@@ -17,7 +17,11 @@ __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
 class OneHotCategorical(OfCategorical, Distribution):
-    """One of ``K`` categories, as a vector with a single one."""
+    """One of ``K`` categories, as a vector with a single one.
+
+    >>> torch.distributions.OneHotCategorical(torch.tensor([0.25, 0.75])).mode
+    tensor([0., 1.])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[assignment]
     support = constraints.one_hot
@@ -81,7 +85,11 @@ class OneHotCategorical(OfCategorical, Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """The same; gradients pass samples by as if they were the probabilities."""
+    """The same; gradients pass samples by as if they were the probabilities.
+
+    >>> torch.distributions.OneHotCategoricalStraightThrough(torch.tensor([0.25, 0.75])).mode
+    tensor([0., 1.])
+    """
 
     has_rsample = True
 

@@ -16,7 +16,11 @@ __all__ = ["Pareto"]
 
 
 class Pareto(TransformedDistribution):
-    """Values above ``scale`` whose tail falls as a power."""
+    """Values above ``scale`` whose tail falls as a power.
+
+    >>> torch.distributions.Pareto(1.0, 2.0).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"alpha": constraints.positive, "scale": constraints.positive}  # type: ignore[misc]
 

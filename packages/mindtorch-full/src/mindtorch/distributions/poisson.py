@@ -16,7 +16,11 @@ __all__ = ["Poisson"]
 
 
 class Poisson(ExponentialFamily):
-    """How many events come in a unit of time."""
+    """How many events come in a unit of time.
+
+    >>> torch.distributions.Poisson(2.0).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"rate": constraints.nonnegative}  # type: ignore[assignment]
     support = constraints.nonnegative_integer

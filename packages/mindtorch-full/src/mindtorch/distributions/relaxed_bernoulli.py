@@ -48,7 +48,11 @@ class LogitRelaxedBernoulli(ProbsOrLogits, Distribution):
 
 
 class RelaxedBernoulli(Relaxed):
-    """Values in the unit interval that a low temperature pushes to its ends."""
+    """Values in the unit interval that a low temperature pushes to its ends.
+
+    >>> torch.distributions.RelaxedBernoulli(torch.tensor(1.0), 0.5).probs
+    tensor(0.5000)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}  # type: ignore[misc]
     support = constraints.unit_interval

@@ -64,7 +64,11 @@ class ExpRelaxedCategorical(OfCategorical, Distribution):
 
 
 class RelaxedOneHotCategorical(Relaxed):
-    """Probabilities that a low temperature pushes to the corners."""
+    """Probabilities that a low temperature pushes to the corners.
+
+    >>> torch.distributions.RelaxedOneHotCategorical(torch.tensor(1.0), torch.tensor([0.25, 0.75])).probs
+    tensor([0.2500, 0.7500])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # type: ignore[misc]
     support = constraints.simplex

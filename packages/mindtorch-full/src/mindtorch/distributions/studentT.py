@@ -18,7 +18,11 @@ __all__ = ["StudentT"]
 
 
 class StudentT(Distribution):
-    """A normal value over an estimate of its deviation from ``df`` samples."""
+    """A normal value over an estimate of its deviation from ``df`` samples.
+
+    >>> torch.distributions.StudentT(3.0).mean
+    tensor(0.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[assignment]
         "df": constraints.positive,

@@ -17,7 +17,12 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """The law of ``f(x)`` for ``x`` of a base law and a map (or several) ``f``."""
+    """The law of ``f(x)`` for ``x`` of a base law and a map (or several) ``f``.
+
+    >>> from torch.distributions import AffineTransform, TransformedDistribution, Uniform
+    >>> TransformedDistribution(Uniform(0.0, 1.0), [AffineTransform(1.0, 2.0)]).icdf(torch.tensor(0.5))
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}  # type: ignore[assignment]
 

@@ -16,7 +16,11 @@ __all__ = ["Uniform"]
 
 
 class Uniform(Distribution):
-    """All values in ``[low, high)`` are equally likely."""
+    """All values in ``[low, high)`` are equally likely.
+
+    >>> torch.distributions.Uniform(0.0, 2.0).mean
+    tensor(1.)
+    """
 
     has_rsample = True
     _expanded: ClassVar[dict[str, int]] = {"low": 0, "high": 0}

@@ -82,7 +82,11 @@ def _rejection_sample(loc: Any, concentration: Any, proposal_r: Any, x: Any) -> 
 
 
 class VonMises(Located, Distribution):
-    """Angles around ``loc``."""
+    """Angles around ``loc``.
+
+    >>> torch.distributions.VonMises(torch.tensor(0.0), torch.tensor(1.0)).mean
+    tensor(0.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "concentration": constraints.positive}  # type: ignore[assignment]
     support = constraints.real

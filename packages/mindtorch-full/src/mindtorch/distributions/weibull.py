@@ -18,7 +18,11 @@ __all__ = ["Weibull"]
 
 
 class Weibull(TransformedDistribution):
-    """Lifetimes whose risk grows or falls as a power of age."""
+    """Lifetimes whose risk grows or falls as a power of age.
+
+    >>> torch.distributions.Weibull(1.0, 1.0).mean
+    tensor(1.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         "scale": constraints.positive,

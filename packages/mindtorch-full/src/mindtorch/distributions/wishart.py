@@ -33,7 +33,12 @@ def _clamp_above_eps(x: Any) -> Any:
 
 
 class Wishart(ExponentialFamily):
-    """Scatter matrices of ``df`` normal vectors."""
+    """Scatter matrices of ``df`` normal vectors.
+
+    >>> torch.distributions.Wishart(torch.tensor(3.0), torch.eye(2)).mean
+    tensor([[3., 0.],
+            [0., 3.]])
+    """
 
     support = constraints.positive_definite
     has_rsample = True

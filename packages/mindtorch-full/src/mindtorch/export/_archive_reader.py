@@ -46,6 +46,13 @@ def load(
     Raises:
         RuntimeError: the file is no archive of an exported program, or one of a newer kind.
         NotImplementedError: the program has what is not read: operators on graphs, objects written in C++.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.export.save(torch.export.export(torch.nn.ReLU(), (torch.ones(2),)), file)
+    >>> _ = file.seek(0)
+    >>> torch.export.load(file).module()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
     """
     try:
         archive = zipfile.ZipFile(f)

@@ -42,6 +42,7 @@ def save(
         TypeError: `ep` is no exported program.
         NotImplementedError: the program has operators on graphs, such as branches, or blocks of another mode.
 
+    >>> import io
     >>> program = torch.export.export(torch.nn.Linear(2, 1), (torch.ones(3, 2),))
     >>> buffer = io.BytesIO()
     >>> torch.export.save(program, buffer)

@@ -18,6 +18,9 @@ class CustomDecompTable(dict[Any, Callable[..., Any]]):
     """Functions by operator: all composed operators, and the operators that are not of the core set.
 
     What is taken out of the table stays whole in a program.
+
+    >>> torch.export.default_decompositions().__class__.__name__
+    'CustomDecompTable'
     """
 
     def __init__(self) -> None:

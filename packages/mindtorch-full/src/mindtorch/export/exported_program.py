@@ -40,7 +40,12 @@ class CallSpec(NamedTuple):
 
 @dataclasses.dataclass
 class ModuleCallSignature:
-    """What goes into a module's call and comes out."""
+    """What goes into a module's call and comes out.
+
+    >>> program = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
+    >>> type(program.module_call_graph[0].signature).__name__
+    'ModuleCallSignature'
+    """
 
     inputs: list[ArgumentSpec]
     outputs: list[ArgumentSpec]
@@ -57,7 +62,12 @@ class ModuleCallSignature:
 
 @dataclasses.dataclass
 class ModuleCallEntry:
-    """A submodule of the program; `signature` is None where its calls are not kept apart."""
+    """A submodule of the program; `signature` is None where its calls are not kept apart.
+
+    >>> program = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
+    >>> program.module_call_graph[0].fqn
+    ''
+    """
 
     fqn: str
     signature: ModuleCallSignature | None = None
@@ -67,6 +77,11 @@ class ExportedProgram:
     """What `torch.export.export` returns: a graph whose inputs are the module's tensors and the arguments of a call.
 
     `module()` gives a module that is called as the original was; `graph_signature` says what the inputs and outputs are.
+
+    >>> import torch.export
+    >>> program = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
+    >>> program.module()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
     """
 
     def __init__(

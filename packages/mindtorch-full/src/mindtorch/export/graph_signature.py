@@ -170,7 +170,11 @@ class OutputSpec:
 
 @dataclasses.dataclass
 class ExportBackwardSignature:
-    """What the outputs of a graph with its backward are."""
+    """What the outputs of a graph with its backward are.
+
+    >>> torch.export.ExportBackwardSignature({}, {}, "loss").loss_output
+    'loss'
+    """
 
     gradients_to_parameters: dict[str, str]
     gradients_to_user_inputs: dict[str, str]
@@ -179,7 +183,13 @@ class ExportBackwardSignature:
 
 @dataclasses.dataclass
 class ExportGraphSignature:
-    """All inputs and outputs of an exported graph, in order."""
+    """All inputs and outputs of an exported graph, in order.
+
+    >>> import torch.export
+    >>> program = torch.export.export(torch.nn.Linear(2, 1), (torch.ones(1, 2),))
+    >>> program.graph_signature.parameters
+    ('weight', 'bias')
+    """
 
     input_specs: list[InputSpec]
     output_specs: list[OutputSpec]

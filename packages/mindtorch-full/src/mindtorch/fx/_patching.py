@@ -6,6 +6,7 @@ import builtins
 import contextlib
 import functools
 import inspect
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -110,6 +111,9 @@ def wrap(fn_or_name: str | Callable[..., Any]) -> str | Callable[..., Any]:
     Raises:
         RuntimeError: neither a function nor a name.
         NotImplementedError: called elsewhere than at the top level of a module.
+
+    >>> torch.fx.wrap("len")
+    'len'
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
@@ -141,3 +145,14 @@ _depth = 0
 def is_tracing() -> bool:
     """Return whether a program is being traced."""
     return _depth > 0
+
+
+def all_positional(fn: Any, count: int) -> types.FunctionType:
+    """Return `fn` with `count` positional parameters, its keyword-only and variable ones among them: one value is passed
+    for each, and the variable ones are proxies like any other."""
+    code = fn.__code__
+    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    changed = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
+    made = types.FunctionType(changed, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    made.__annotations__ = fn.__annotations__
+    return made

@@ -94,3 +94,8 @@ def _function_call(node: Any, name: str, left: str, writer: WriterLike) -> str:
     if node.meta.get("is_wrapped", False):
         writer.wrapped.setdefault(found)
     return f"{left} = {found}({writer.arguments(node.args, node.kwargs)})"
+
+
+def indented(text: str) -> str:
+    """Return the lines of a text, four columns further to the right."""
+    return "\n".join(f"    {line}" for line in text.rstrip().split("\n"))

@@ -67,6 +67,9 @@ class Tracer(TracerBase):
         autowrap_modules: modules all of whose functions are single steps.
         autowrap_functions: functions that are single steps.
         param_shapes_constant: shapes of parameters are numbers, not steps.
+
+    >>> [node.op for node in torch.fx.Tracer().trace(torch.nn.ReLU()).nodes]
+    ['placeholder', 'call_function', 'output']
     """
 
     def __init__(
@@ -242,7 +245,7 @@ class Tracer(TracerBase):
                 args.append(self._proxy_placeholder("*" + next(rest), concrete_args, signature, analysed))
             if code.co_flags & inspect.CO_VARKEYWORDS:
                 args.append(self._proxy_placeholder("**" + next(rest), concrete_args, signature, analysed))
-            root_fn = _all_positional(root_fn, len(args))
+            root_fn = _patching.all_positional(root_fn, len(args))
         flat, in_spec = pytree.tree_flatten(tuple(args))
         if all(one.is_leaf() for one in in_spec.children()):
             return root_fn, args
@@ -366,19 +369,14 @@ class Tracer(TracerBase):
             _patching.patch_listed(patcher, vars(module), self._autowrap_function_ids)
 
 
-def _all_positional(fn: Any, count: int) -> types.FunctionType:
-    """Return `fn` with `count` positional parameters, its keyword-only and variable ones among them: one value is passed
-    for each, and the variable ones are proxies like any other."""
-    code = fn.__code__
-    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    changed = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
-    made = types.FunctionType(changed, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
-    made.__annotations__ = fn.__annotations__
-    return made
-
-
 def symbolic_trace(root: Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None) -> GraphModule:
-    """Return the module that runs the graph of `root`, a module or a function; see `Tracer.trace`."""
+    """Return the module that runs the graph of `root`, a module or a function; see `Tracer.trace`.
+
+    >>> print(torch.fx.symbolic_trace(lambda x: x + 1).code.strip())
+    def forward(self, x):
+        add = x + 1;  x = None
+        return add
+    """
     tracer = Tracer()
     graph = tracer.trace(root, concrete_args)
     name = type(root).__name__ if isinstance(root, Module) else root.__name__

@@ -37,7 +37,17 @@ TransformCodeFunc = Callable[[list[str]], list[str]]
 
 
 class Graph:
-    """A program: nodes in the order in which they run."""
+    """A program: nodes in the order in which they run.
+
+    >>> graph = torch.fx.Graph()
+    >>> x = graph.placeholder("x")
+    >>> _ = graph.output(graph.call_function(torch.relu, (x,)))
+    >>> print(graph)
+    graph():
+        %x : [num_users=1] = placeholder[target=x]
+        %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})
+        return relu
+    """
 
     def __init__(self, owning_module: Any = None, tracer_cls: type | None = None, tracer_extras: Any = None) -> None:
         self._len = 0

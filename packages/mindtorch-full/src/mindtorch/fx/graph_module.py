@@ -16,6 +16,7 @@ from mindtorch.fx._attributes import _assign_attr, _copy_attr
 from mindtorch.fx._codegen import PythonCode, _PyTreeCodeGen
 from mindtorch.fx._folder import write_folder
 from mindtorch.fx._names import CUSTOM_BUILTINS
+from mindtorch.fx._statements import indented
 from mindtorch.fx.graph import Graph
 from mindtorch.fx.node import Node
 from mindtorch.nn import Module
@@ -137,6 +138,9 @@ class GraphModule(Module):
 
     Raises:
         RuntimeError: `root` is neither, or lacks something.
+
+    >>> torch.fx.GraphModule(torch.nn.Module(), torch.fx.symbolic_trace(torch.nn.ReLU()).graph)(-torch.ones(1))
+    tensor([0.])
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
@@ -234,11 +238,11 @@ class GraphModule(Module):
             "additional_meta": additional_meta,
         }
         source = self._graph.python_code(root_module="self", verbose=True, **look).src.lstrip("\n")
-        text = f"class {self._get_name()}(torch.nn.Module):\n{_indented(source)}\n"
+        text = f"class {self._get_name()}(torch.nn.Module):\n{indented(source)}\n"
         for name, module in self.named_children():
             if isinstance(module, GraphModule):
                 inner = module.print_readable(print_output=False, **look)
-                text += "\n" + _indented(inner.replace(f"class {module._get_name()}(", f"class {name}(", 1)) + "\n"
+                text += "\n" + indented(inner.replace(f"class {module._get_name()}(", f"class {name}(", 1)) + "\n"
         text = "\n".join(line if line.strip() else "" for line in text.split("\n")).rstrip("\n") + "\n"
         if print_output:
             print(text)
@@ -383,10 +387,6 @@ def _callable(f: Any, kind: str) -> Any:
     if not callable(f):
         raise AssertionError(f"{kind} hook must be a callable.")
     return f
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.rstrip().split("\n"))
 
 
 def _make_graph_module(*args: Any, graph_module_cls: type | None = None, **kwargs: Any) -> GraphModule:

@@ -26,6 +26,9 @@ class Interpreter:
         module: the module with the graph.
         garbage_collect_values: forget a value after its last use.
         graph: another graph to run on the module.
+
+    >>> torch.fx.Interpreter(torch.fx.symbolic_trace(torch.nn.ReLU())).run(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
     """
 
     def __init__(self, module: Module, garbage_collect_values: bool = True, graph: Graph | None = None) -> None:
@@ -196,7 +199,11 @@ class _TransformerTracer(Tracer):
 
 
 class Transformer(Interpreter):
-    """Runs a graph on proxies, and so makes a new one; subclasses change what a kind of node becomes."""
+    """Runs a graph on proxies, and so makes a new one; subclasses change what a kind of node becomes.
+
+    >>> torch.fx.Transformer(torch.fx.symbolic_trace(torch.nn.ReLU())).transform()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     def __init__(self, module: GraphModule) -> None:
         super().__init__(module)

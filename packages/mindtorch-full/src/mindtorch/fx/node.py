@@ -37,7 +37,13 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
-    """Return `a` with `fn` applied to every node in it."""
+    """Return `a` with `fn` applied to every node in it.
+
+    >>> graph = torch.fx.Graph()
+    >>> x = graph.placeholder("x")
+    >>> torch.fx.node.map_arg([x, 1], lambda node: node.name)
+    ['x', 1]
+    """
     if not callable(fn):
         raise AssertionError("torch.fx.map_arg(a, fn): fn must be a callable")
     return map_aggregate(a, lambda one: fn(one) if isinstance(one, Node) else one)
@@ -57,6 +63,9 @@ class Node:
     """One step: an operation, its target, its arguments, and the nodes that use what it gives.
 
     Nodes are made by a `Graph` and stand in its circular list, whose sentinel has the op `root`.
+
+    >>> [node.name for node in torch.fx.symbolic_trace(lambda x: x + 1).graph.nodes]
+    ['x', 'add', 'output']
     """
 
     def __init__(

@@ -205,7 +205,11 @@ class GraphAppendingTracer(TracerBase):
 
 
 class Proxy:
-    """A value that is being traced: every operation on it is a new node of the graph, and gives a new such value."""
+    """A value that is being traced: every operation on it is a new node of the graph, and gives a new such value.
+
+    >>> traced = torch.fx.symbolic_trace(lambda x: print(type(x).__name__) or x)
+    Proxy
+    """
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer = tracer if tracer is not None else GraphAppendingTracer(cast(Graph, node.graph))

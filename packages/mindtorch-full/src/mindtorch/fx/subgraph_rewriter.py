@@ -42,6 +42,11 @@ def replace_pattern(
     """Replace a pattern, a function or module, wherever it stands in the graph of `gm`, and return the places.
 
     Parameters of the pattern match anything; the replacement gets them in the same order.
+
+    >>> traced = torch.fx.symbolic_trace(lambda x: torch.relu(x))
+    >>> _ = torch.fx.replace_pattern(traced, lambda x: torch.relu(x), lambda x: torch.neg(x))
+    >>> traced(torch.ones(1))
+    tensor([-1.])
     """
     found = replace_pattern_with_filters(gm, pattern, replacement)
     return [Match(anchor=one.anchor, nodes_map=one.nodes_map) for one in found]

@@ -130,7 +130,11 @@ def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that does what ``fn`` does; while a trace runs, it is ``fn`` compiled."""
+    """Return a function that does what ``fn`` does; while a trace runs, it is ``fn`` compiled.
+
+    >>> torch.jit.script_if_tracing(lambda x: x + 1)(torch.ones(1))
+    tensor([2.])
+    """
     return _trace.script_if_tracing(fn)
 
 
@@ -212,7 +216,12 @@ def trace_module(
     example_inputs_is_kwarg: bool = False,
     _store_inputs: bool = True,
 ) -> Any:
-    """Trace methods of a module, as `torch.jit.trace` does its `forward`: ``inputs`` has their inputs by their names."""
+    """Trace methods of a module, as `torch.jit.trace` does its `forward`: ``inputs`` has their inputs by their names.
+
+    >>> traced = torch.jit.trace_module(torch.nn.ReLU(), {"forward": torch.ones(1)})
+    >>> traced(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     _deprecated("trace_method")
     if not _state._enabled:
         return mod
@@ -238,19 +247,36 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
 
     Raises:
         RuntimeError: a module that is not compiled, or that is in training; a name that it does not have.
+
+    >>> frozen = torch.jit.freeze(torch.jit.trace(torch.nn.ReLU().eval(), torch.ones(1)))
+    >>> frozen(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
     """
     _deprecated("freeze", "`torch.compile`")
     return _freeze.freeze(mod, preserved_attrs)
 
 
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
-    """Return a compiled module, frozen: its code runs in Python, where there is nothing else to do for it."""
+    """Return a compiled module, frozen: its code runs in Python, where there is nothing else to do for it.
+
+    >>> made = torch.jit.optimize_for_inference(torch.jit.trace(torch.nn.ReLU().eval(), torch.ones(1)))
+    >>> made(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     _deprecated("optimize_for_inference", "`torch.compile`")
     return _freeze.optimize_for_inference(mod, other_methods)
 
 
 def save(m: Any, f: Any, _extra_files: Any = None) -> None:
-    """Save a compiled module; anything else has no `save`, and raises."""
+    """Save a compiled module; anything else has no `save`, and raises.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.jit.save(torch.jit.trace(torch.nn.ReLU(), torch.ones(1)), file)
+    >>> _ = file.seek(0)
+    >>> torch.jit.load(file)(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     _deprecated("save", "`torch.export`")
     if builtins.isinstance(f, (str, os.PathLike)):
         m.save(f, _extra_files=_extra_files)
@@ -267,6 +293,13 @@ def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_sh
         ValueError: there is no such file, or it is a directory.
         RuntimeError: the file is no archive, or its code is no TorchScript.
         NotImplementedError: the archive needs what MindTorch lacks: classes written in C++, a format before PyTorch 1.4.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.jit.save(torch.jit.trace(torch.nn.ReLU(), torch.ones(1)), file)
+    >>> _ = file.seek(0)
+    >>> torch.jit.load(file)(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
     """
     _deprecated("load", "`torch.export`")
     if type(f) is str or hasattr(f, "__fspath__"):

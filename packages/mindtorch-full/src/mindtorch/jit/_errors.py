@@ -5,7 +5,11 @@ from typing import NoReturn
 
 
 class Error(Exception):
-    """An error raised by compiled code."""
+    """An error raised by compiled code.
+
+    >>> issubclass(torch.jit.Error, RuntimeError)
+    False
+    """
 
 
 Error.__module__ = "torch.jit"

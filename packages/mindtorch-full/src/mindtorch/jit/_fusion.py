@@ -28,7 +28,11 @@ def enable_onednn_fusion(enabled: bool) -> None:
 
 
 def onednn_fusion_enabled() -> bool:
-    """Return whether oneDNN's fusion is wanted."""
+    """Return whether oneDNN's fusion is wanted.
+
+    >>> torch.jit.onednn_fusion_enabled()
+    False
+    """
     return _onednn[0]
 
 

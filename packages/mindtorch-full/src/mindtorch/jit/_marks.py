@@ -23,13 +23,24 @@ def is_scripting() -> bool:
 
 
 def export(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a method to be compiled, and return it."""
+    """Mark a method to be compiled, and return it.
+
+    >>> @torch.jit.export
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice(1)
+    2
+    """
     fn._torchscript_modifier = _EXPORT  # type: ignore[attr-defined]
     return fn
 
 
 def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a method to be replaced by an error when compiled, and return it."""
+    """Mark a method to be replaced by an error when compiled, and return it.
+
+    >>> torch.jit.unused(lambda x: x + 1)(1)
+    2
+    """
     if isinstance_(fn, property):
         for part in (fn.fget, fn.fset):
             if part is not None:
@@ -40,7 +51,11 @@ def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """Mark a method to stay in Python when compiled, and return it; usable bare and called."""
+    """Mark a method to stay in Python when compiled, and return it; usable bare and called.
+
+    >>> torch.jit.ignore(lambda x: x + 1)(1)
+    2
+    """
     if callable(drop):
         drop._torchscript_modifier = _IGNORE
         return drop
@@ -71,7 +86,11 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """Return ``the_value``; ``the_type`` is for the compiler."""
+    """Return ``the_value``; ``the_type`` is for the compiler.
+
+    >>> torch.jit.annotate(list[int], [])
+    []
+    """
     return the_value
 
 
@@ -81,7 +100,13 @@ _CONTAINERS = (list, dict, tuple, typing.List, typing.Dict, typing.Tuple, typing
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Return whether ``obj`` is of ``target_type``, which may be a container with the types of its elements."""
+    """Return whether ``obj`` is of ``target_type``, which may be a container with the types of its elements.
+
+    >>> torch.jit.isinstance([1, 2], list[int])
+    True
+    >>> torch.jit.isinstance(["a"], list[int])
+    False
+    """
     if isinstance_(target_type, tuple):
         return any(isinstance(obj, one) for one in target_type)
     if target_type in _CONTAINERS:

@@ -231,6 +231,12 @@ def custom_op(
         device_types: what it is the kernel for, None for every device.
         schema: its signature; None takes it from the annotations.
         tags: what is known of it.
+
+    >>> @torch.library.custom_op("docs::half", mutates_args=())
+    ... def half(x: torch.Tensor) -> torch.Tensor:
+    ...     return x / 2
+    >>> half(torch.ones(1))
+    tensor([0.5000])
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:

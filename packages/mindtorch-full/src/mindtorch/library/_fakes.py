@@ -26,6 +26,10 @@ def get_ctx() -> None:
     """Return None outside of a geometry rule.
 
     Within one it raises RuntimeError with torch's text: sizes that depend on values cannot be made without them.
+
+    >>> import inspect
+    >>> inspect.isfunction(torch.library.get_ctx)
+    True
     """
     running = _running.get()
     if running is not None:

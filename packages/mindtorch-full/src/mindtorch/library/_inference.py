@@ -169,6 +169,10 @@ def infer_schema(
         mutates_args: the names of the parameters that are written, or "unknown" for all that can be.
         op_name: the name that the schema begins with.
         tags: of the operator; none of them changes the schema.
+
+    >>> def plus(x: torch.Tensor, y: float = 1.0) -> torch.Tensor: ...
+    >>> torch.library.infer_schema(plus, mutates_args=())
+    '(Tensor x, float y=1.0) -> Tensor'
     """
     known = _Inference(prototype_function)
     if isinstance(mutates_args, str) and mutates_args != "unknown":

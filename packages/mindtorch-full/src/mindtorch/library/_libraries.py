@@ -28,6 +28,7 @@ from ._names import caller_place, check_qualname, device_types, key_of_device, n
 _RESERVED = ("prim",)
 _BLOCKS = {"DEF": "TORCH_LIBRARY", "FRAGMENT": "TORCH_LIBRARY_FRAGMENT", "IMPL": "TORCH_LIBRARY_IMPL"}
 _BUILT_IN = "mindtorch_dispatch/ops"
+_SCHEMA = re.compile(r"\(.*\) -> .*")
 _definers: dict[str, str] = {"aten": _BUILT_IN, "prims": _BUILT_IN}
 """Namespace to the place of the one library of kind DEF."""
 _kernels: Counter[tuple[str, str]] = Counter()
@@ -50,6 +51,9 @@ class Library:
     """A namespace's definitions: `Library("mylib", "DEF")` defines, `Library("aten", "IMPL", "CPU")` overrides kernels.
 
     What a library registered is taken back when it is collected.
+
+    >>> torch.library.Library("docs_one", "DEF").define("twice(Tensor x) -> Tensor")
+    'twice'
     """
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
@@ -281,13 +285,15 @@ def library_for(namespace: str, kind: str = "FRAGMENT", lib: Library | None = No
     return _kept[namespace, kind]
 
 
-_SCHEMA = re.compile(r"\(.*\) -> .*")
-
-
 def define(qualname: Any, schema: Any, *, lib: Library | None = None, tags: Any = ()) -> Any:
     """Declare operator `namespace::name` with `schema`, "(Tensor x) -> Tensor".
 
     As `define(lib, "name(Tensor x) -> Tensor")` it declares and is a decorator for the operator's kernel.
+
+    >>> torch.library.define("docs::same", "(Tensor x) -> Tensor")
+    >>> torch.library.impl("docs::same", "cpu", lambda x: x.clone())
+    >>> torch.ops.docs.same(torch.ones(1))
+    tensor([1.])
     """
     if isinstance(qualname, Library):
         return _define_in(qualname, schema, tags)
@@ -313,7 +319,12 @@ def _define_in(lib: Library, schema: str, tags: Any) -> Callable[[Callable[..., 
 def impl(
     qualname: Any, types: str | Sequence[str], func: Callable[..., Any] | None = None, *, lib: Library | None = None
 ) -> Any:
-    """Make a function the kernel of an operator for device types, or "default" ones; a decorator without `func`."""
+    """Make a function the kernel of an operator for device types, or "default" ones; a decorator without `func`.
+
+    >>> torch.library.define("docs::less", "(Tensor x) -> Tensor"); torch.library.impl("docs::less", "cpu", torch.neg)
+    >>> torch.ops.docs.less(torch.ones(1))
+    tensor([-1.])
+    """
     if isinstance(qualname, Library):
         return _implement_in(qualname, types, func or "")
     namespace, _ = check_qualname(qualname)

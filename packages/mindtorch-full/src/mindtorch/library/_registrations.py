@@ -40,7 +40,15 @@ def register_fake(
     _stacklevel: int = 1,
     allow_override: bool = True,
 ) -> Any:
-    """Give an operator its geometry rule, which the meta device uses; a decorator without `func`."""
+    """Give an operator its geometry rule, which the meta device uses; a decorator without `func`.
+
+    >>> torch.library.define("docs::rows", "(Tensor x) -> Tensor")
+    >>> @torch.library.register_fake("docs::rows")
+    ... def rows(x):
+    ...     return x.new_empty(x.shape[0])
+    >>> torch.ops.docs.rows(torch.ones(2, 3, device="meta")).shape
+    torch.Size([2])
+    """
     name = name_of(op, "register_fake")
     custom = _definition(op)
 
@@ -103,7 +111,7 @@ def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Li
     overload = declared(name)
     kernel = casting_kernel(overload, device_type, cast_inputs)
     library_for(overload.namespace, lib=lib).impl(name, kernel, key, allow_override=True)
-    return kernel
+    return None  # as torch, which returns the kernel of a custom operator alone
 
 
 def register_torch_dispatch(
@@ -123,7 +131,15 @@ def register_torch_dispatch(
 
 
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
-    """Give an operator its batching rule; a decorator without `func`."""
+    """Give an operator its batching rule; a decorator without `func`.
+
+    >>> @torch.library.custom_op("docs::plus", mutates_args=())
+    ... def plus(x: torch.Tensor) -> torch.Tensor:
+    ...     return x + 1
+    >>> torch.library.register_vmap("docs::plus", lambda info, in_dims, x: (plus(x), in_dims[0]))
+    >>> torch.vmap(plus)(torch.zeros(2))
+    tensor([1., 1.])
+    """
     name = name_of(op, "register_vmap")
     row = declared(name).row
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import mindtorch as torch
 import mindtorch.nn.functional as F
 from mindtorch._naming import adopt
 
-from ._combine import combine
+from ._identity import _combine_input_and_mask as _combine_input_and_mask
+from ._identity import _masked
+from ._identity import _reduction_identity as _reduction_identity
 from ._masks import _canonical_dim, _input_mask
 from ._sparse import reduce as _sparse_reduce
 from ._sparse import require_mask, require_strided
@@ -39,60 +40,6 @@ __all__ = [
 ]
 
 _SUMMED_AS_LONG = ("torch.uint8", "torch.bool", "torch.int8", "torch.int16", "torch.int32")
-_LOW = ("amax", "argmax", "logaddexp")
-_HIGH = ("amin", "argmin")
-
-
-def _reduction_identity(op_name: str, input: Any, *args: Any) -> Any:
-    """The value that changes nothing in a reduction, as a 0-d tensor; None where there is none."""
-    op_name = op_name.rpartition(".")[2]  # `masked.sum` is a name too
-    dtype, where = input.dtype, {"dtype": input.dtype, "device": input.device}
-    if op_name in ("sum", "cumsum"):
-        return torch.tensor(0, **where)
-    if op_name in ("prod", "cumprod"):
-        return torch.tensor(1, **where)
-    if op_name in (*_LOW, *_HIGH):
-        sign = -1 if op_name in _LOW else 1
-        if dtype.is_floating_point:
-            return torch.tensor(sign * math.inf, **where)
-        if dtype.is_signed or dtype == torch.uint8:
-            info = torch.iinfo(dtype)
-            return torch.tensor(info.min if sign < 0 else info.max, **where)
-    elif op_name == "logsumexp":
-        if dtype.is_floating_point:
-            return torch.tensor(-math.inf, **where)
-        if dtype.is_complex:
-            return torch.tensor(-math.inf + 0j, **where)
-        if dtype.is_signed or dtype == torch.uint8:
-            return torch.tensor(torch.iinfo(dtype).min, **where)
-    elif op_name in ("mean", "var", "std"):
-        return None
-    elif op_name == "norm":
-        order = args[0] if args else 2
-        if order == -math.inf:
-            return torch.tensor(math.inf, **where)
-        return torch.tensor(0, **where)
-    elif op_name == "median":
-        return torch.tensor(math.nan, device=input.device, dtype=dtype if dtype.is_floating_point else torch.float32)
-    raise NotImplementedError(f"identity of {op_name} on {dtype} input")
-
-
-def _masked(op_name: str, input: Any, mask: Any, *args: Any) -> Any:
-    """The input with the identity in the places the mask hides; its own, where it carries one."""
-
-    def filled(data: Any, shown: Any) -> Any:
-        if shown is None:
-            return data
-        return _where(_input_mask(data, mask=shown), data, _reduction_identity(op_name, data, *args))
-
-    return combine(filled, input, mask)
-
-
-def _combine_input_and_mask(op: Any, input: Any, mask: Any, *args: Any) -> Any:
-    """The same for the masked operation `op`; ValueError for what is none."""
-    if not callable(op) and mask is not None:
-        raise ValueError(f"_combine_input_and_mask expected masked operation (got {type(op).__name__} object)")
-    return _masked(getattr(op, "__name__", ""), input, mask, *args)
 
 
 def _long_if_short(input: Any, dtype: Any) -> Any:
@@ -102,7 +49,11 @@ def _long_if_short(input: Any, dtype: Any) -> Any:
 
 
 def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The sum of the elements left."""
+    """The sum of the elements left.
+
+    >>> torch.masked.sum(torch.tensor([1.0, 2.0]), mask=torch.tensor([True, False]))
+    tensor(1.)
+    """
     dtype = _long_if_short(input, dtype)
     dims = _canonical_dim(dim, input.ndim)
     if input.layout is not torch.strided:
@@ -111,7 +62,11 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None
 
 
 def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The product of the elements left."""
+    """The product of the elements left.
+
+    >>> torch.masked.prod(torch.tensor([3.0, 2.0]), mask=torch.tensor([True, False]))
+    tensor(3.)
+    """
     require_mask("prod", input, mask)
     dtype = _long_if_short(input, dtype)
     result = _masked("prod", input, mask)
@@ -123,14 +78,22 @@ def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Running sums; hidden elements add nothing."""
+    """Running sums; hidden elements add nothing.
+
+    >>> torch.masked.cumsum(torch.tensor([1.0, 2.0, 3.0]), 0, mask=torch.tensor([True, True, True]))
+    tensor([1., 3., 6.])
+    """
     require_strided("cumsum", input)
     dtype = input.dtype if dtype is None else dtype
     return torch.cumsum(_masked("cumsum", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype).to(dtype=dtype)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Running products; hidden elements multiply by one."""
+    """Running products; hidden elements multiply by one.
+
+    >>> torch.masked.cumprod(torch.tensor([1.0, 2.0, 3.0]), 0, mask=torch.tensor([True, True, True]))
+    tensor([1., 2., 6.])
+    """
     require_strided("cumprod", input)
     dtype = input.dtype if dtype is None else dtype
     return torch.cumprod(_masked("cumprod", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype).to(
@@ -139,7 +102,11 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The largest of the elements left."""
+    """The largest of the elements left.
+
+    >>> torch.masked.amax(torch.tensor([1.0, 2.0]), 0, mask=torch.tensor([True, False]))
+    tensor(1.)
+    """
     require_mask("amax", input, mask)
     dtype = input.dtype if dtype is None else dtype
     shown, dims = _masked("amax", input, mask), _canonical_dim(dim, input.ndim)
@@ -149,7 +116,11 @@ def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The smallest of the elements left."""
+    """The smallest of the elements left.
+
+    >>> torch.masked.amin(torch.tensor([1.0, 2.0]), 0, mask=torch.tensor([False, True]))
+    tensor(2.)
+    """
     require_mask("amax" if input.layout is torch.sparse_coo else "amin", input, mask)
     dtype = input.dtype if dtype is None else dtype
     shown, dims = _masked("amin", input, mask), _canonical_dim(dim, input.ndim)
@@ -159,21 +130,33 @@ def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """Where the largest of the elements left is, in the input's dtype."""
+    """Where the largest of the elements left is, in the input's dtype.
+
+    >>> torch.masked.argmax(torch.tensor([1.0, 2.0]), 0, mask=torch.tensor([True, False]))
+    tensor(0.)
+    """
     require_strided("argmax", input)
     dtype = input.dtype if dtype is None else dtype
     return torch.argmax(_masked("argmax", input, mask), dim, bool(keepdim)).to(dtype=dtype)
 
 
 def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """Where the smallest of the elements left is, in the input's dtype."""
+    """Where the smallest of the elements left is, in the input's dtype.
+
+    >>> torch.masked.argmin(torch.tensor([1.0, 2.0]), 0, mask=torch.tensor([False, True]))
+    tensor(1.)
+    """
     require_strided("argmin", input)
     dtype = input.dtype if dtype is None else dtype
     return torch.argmin(_masked("argmin", input, mask), dim, bool(keepdim)).to(dtype=dtype)
 
 
 def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The mean of the elements left; NaN where none is."""
+    """The mean of the elements left; NaN where none is.
+
+    >>> torch.masked.mean(torch.tensor([1.0, 2.0]), mask=torch.tensor([True, False]))
+    tensor(1.)
+    """
     if dtype is None and not (input.dtype.is_floating_point or input.dtype.is_complex):
         raise ValueError(
             "mean(): Could not infer output dtype. Input dtype must be either "
@@ -197,7 +180,11 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The median of the elements left; NaN where none is."""
+    """The median of the elements left; NaN where none is.
+
+    >>> torch.masked.median(torch.tensor([1.0, 2.0]), 0, mask=torch.tensor([True, False]))
+    tensor(1.)
+    """
     require_strided("median", input)
     dim = _canonical_dim(dim, input.ndim)[0]
     floating = input.dtype.is_floating_point
@@ -213,7 +200,11 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
 
 
 def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The logarithm of the sum of the exponentials of the elements left."""
+    """The logarithm of the sum of the exponentials of the elements left.
+
+    >>> torch.masked.logsumexp(torch.tensor([1.0, 2.0]), 0, mask=torch.tensor([True, False]))
+    tensor(1.)
+    """
     require_strided("logsumexp", input)
     dtype = input.dtype if dtype is None else dtype
     shown = _masked("logsumexp", input, mask)
@@ -228,7 +219,11 @@ def logaddexp(
     input_mask: Any = None,
     other_mask: Any = None,
 ) -> Any:
-    """The logarithm of the sum of two exponentials; hidden elements add nothing."""
+    """The logarithm of the sum of two exponentials; hidden elements add nothing.
+
+    >>> torch.masked.logaddexp(torch.zeros(1), torch.zeros(1))
+    tensor([0.6931])
+    """
     require_strided("logaddexp", input)
     dtype = input.dtype if dtype is None else dtype
     shown, shown_other = _masked("logaddexp", input, input_mask), _masked("logaddexp", other, other_mask)
@@ -244,7 +239,11 @@ def norm(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The norm of the elements left."""
+    """The norm of the elements left.
+
+    >>> torch.masked.norm(torch.tensor([3.0, 2.0]), 2, 0, mask=torch.tensor([True, False]))
+    tensor(3.)
+    """
     require_strided("norm", input)
     dtype = input.dtype if dtype is None else dtype
     shown = _masked("norm", input, mask, ord)
@@ -289,7 +288,11 @@ def var(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The variance of the elements left."""
+    """The variance of the elements left.
+
+    >>> torch.masked.var(torch.tensor([1.0, 3.0, 9.0]), mask=torch.tensor([True, True, False]))
+    tensor(2.)
+    """
     return _spread(input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
@@ -303,27 +306,43 @@ def std(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The standard deviation of the elements left."""
+    """The standard deviation of the elements left.
+
+    >>> torch.masked.std(torch.tensor([1.0, 3.0, 9.0]), unbiased=False, mask=torch.tensor([True, True, False]))
+    tensor(1.)
+    """
     variance = _spread(input, dim, unbiased, correction, keepdim, None, mask)
     return torch.sqrt(variance) if dtype is None else torch.sqrt(variance).to(dtype=dtype)
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Probabilities of the elements left; the others get zero."""
+    """Probabilities of the elements left; the others get zero.
+
+    >>> torch.masked.softmax(torch.tensor([1.0, 1.0, 9.0]), 0, mask=torch.tensor([True, True, False]))
+    tensor([0.5000, 0.5000, 0.0000])
+    """
     require_strided("softmax", input)
     dtype = input.dtype if dtype is None else dtype
     return F.softmax(_masked("amax", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype)
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Log-probabilities of the elements left; the others get minus infinity."""
+    """Log-probabilities of the elements left; the others get minus infinity.
+
+    >>> torch.masked.log_softmax(torch.tensor([1.0, 1.0]), 0, mask=torch.tensor([True, True]))
+    tensor([-0.6931, -0.6931])
+    """
     require_strided("log_softmax", input)
     dtype = input.dtype if dtype is None else dtype
     return F.log_softmax(_masked("amax", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype)
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Probabilities of the elements left, small elements first."""
+    """Probabilities of the elements left, small elements first.
+
+    >>> torch.masked.softmin(torch.tensor([1.0, 1.0, 9.0]), 0, mask=torch.tensor([True, True, False]))
+    tensor([0.5000, 0.5000, 0.0000])
+    """
     require_strided("softmin", input)
     dtype = input.dtype if dtype is None else dtype
     return F.softmin(_masked("amin", input, mask), _canonical_dim(dim, input.ndim)[0], dtype=dtype)
@@ -338,7 +357,11 @@ def normalize(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The elements left, divided by their norm; the others become zero."""
+    """The elements left, divided by their norm; the others become zero.
+
+    >>> torch.masked.normalize(torch.tensor([3.0, 4.0]), 2, 0, mask=torch.tensor([True, True]))
+    tensor([0.6000, 0.8000])
+    """
     require_strided("normalize", input)
     dtype = input.dtype if dtype is None else dtype
     length = norm(input, ord, _canonical_dim(dim, input.ndim)[0], keepdim=True, dtype=dtype, mask=mask)

@@ -39,7 +39,14 @@ _all_sharing_strategies = (
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Choose how CPU tensors are shared: "file_descriptor" or "file_system"; AssertionError for other names."""
+    """Choose how CPU tensors are shared: "file_descriptor" or "file_system"; AssertionError for other names.
+
+    >>> import torch.multiprocessing
+    >>> torch.multiprocessing.set_sharing_strategy("file_system")
+    >>> torch.multiprocessing.get_sharing_strategy()
+    'file_system'
+    >>> torch.multiprocessing.set_sharing_strategy("file_descriptor")
+    """
     if new_strategy not in _all_sharing_strategies:
         raise AssertionError(f"invalid sharing strategy {new_strategy!r}, expected one of {_all_sharing_strategies!r}")
     if new_strategy == sharing.FILE_SYSTEM:
@@ -48,12 +55,22 @@ def set_sharing_strategy(new_strategy: str) -> None:
 
 
 def get_sharing_strategy() -> str:
-    """The way in which CPU tensors are shared."""
+    """The way in which CPU tensors are shared.
+
+    >>> import torch.multiprocessing
+    >>> torch.multiprocessing.get_sharing_strategy()
+    'file_descriptor'
+    """
     return sharing.Strategy.current
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """The ways that this system has."""
+    """The ways that this system has.
+
+    >>> import torch.multiprocessing
+    >>> sorted(torch.multiprocessing.get_all_sharing_strategies())
+    ['file_descriptor', 'file_system']
+    """
     return _all_sharing_strategies
 
 

@@ -52,7 +52,11 @@ def conv1d_input(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the gradient of ``conv1d`` with respect to an input of ``input_size``."""
+    """Return the gradient of ``conv1d`` with respect to an input of ``input_size``.
+
+    >>> torch.nn.grad.conv1d_input((1, 1, 2), torch.ones(1, 1, 1), torch.ones(1, 1, 2))
+    tensor([[[1., 1.]]])
+    """
     return _input(1, input_size, weight, grad_output, stride, padding, dilation, groups)
 
 
@@ -65,7 +69,11 @@ def conv1d_weight(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the gradient of ``conv1d`` with respect to a weight of ``weight_size``."""
+    """Return the gradient of ``conv1d`` with respect to a weight of ``weight_size``.
+
+    >>> torch.nn.grad.conv1d_weight(torch.ones(1, 1, 2), (1, 1, 1), torch.ones(1, 1, 2))
+    tensor([[[2.]]])
+    """
     return _weight(1, input, weight_size, grad_output, stride, padding, dilation, groups)
 
 
@@ -78,7 +86,11 @@ def conv2d_input(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the gradient of ``conv2d`` with respect to an input of ``input_size``."""
+    """Return the gradient of ``conv2d`` with respect to an input of ``input_size``.
+
+    >>> torch.nn.grad.conv2d_input((1, 1, 1, 2), torch.ones(1, 1, 1, 1), torch.ones(1, 1, 1, 2))
+    tensor([[[[1., 1.]]]])
+    """
     return _input(2, input_size, weight, grad_output, stride, padding, dilation, groups)
 
 
@@ -91,7 +103,11 @@ def conv2d_weight(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the gradient of ``conv2d`` with respect to a weight of ``weight_size``."""
+    """Return the gradient of ``conv2d`` with respect to a weight of ``weight_size``.
+
+    >>> torch.nn.grad.conv2d_weight(torch.ones(1, 1, 1, 2), (1, 1, 1, 1), torch.ones(1, 1, 1, 2))
+    tensor([[[[2.]]]])
+    """
     return _weight(2, input, weight_size, grad_output, stride, padding, dilation, groups)
 
 
@@ -104,7 +120,11 @@ def conv3d_input(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the gradient of ``conv3d`` with respect to an input of ``input_size``."""
+    """Return the gradient of ``conv3d`` with respect to an input of ``input_size``.
+
+    >>> torch.nn.grad.conv3d_input((1, 1, 1, 1, 2), torch.ones(1, 1, 1, 1, 1), torch.ones(1, 1, 1, 1, 2))
+    tensor([[[[[1., 1.]]]]])
+    """
     return _input(3, input_size, weight, grad_output, stride, padding, dilation, groups)
 
 
@@ -117,7 +137,11 @@ def conv3d_weight(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the gradient of ``conv3d`` with respect to a weight of ``weight_size``."""
+    """Return the gradient of ``conv3d`` with respect to a weight of ``weight_size``.
+
+    >>> torch.nn.grad.conv3d_weight(torch.ones(1, 1, 1, 1, 2), (1, 1, 1, 1, 1), torch.ones(1, 1, 1, 1, 2))
+    tensor([[[[[2.]]]]])
+    """
     return _weight(3, input, weight_size, grad_output, stride, padding, dilation, groups)
 
 

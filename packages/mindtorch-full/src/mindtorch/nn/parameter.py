@@ -166,7 +166,11 @@ class UninitializedTensorMixin:
 
 
 def is_lazy(param: Any) -> bool:
-    """Return whether ``param`` waits for its shape."""
+    """Return whether ``param`` waits for its shape.
+
+    >>> torch.nn.parameter.is_lazy(torch.nn.LazyLinear(1).weight)
+    True
+    """
     return isinstance(param, UninitializedTensorMixin)
 
 

@@ -29,7 +29,13 @@ __all__ = [
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
-    """An exponential moving average of whole lists of tensors, in place."""
+    """An exponential moving average of whole lists of tensors, in place.
+
+    >>> averages = [torch.zeros(1)]
+    >>> torch.optim.swa_utils.get_ema_multi_avg_fn(0.5)(averages, [torch.ones(1)], 1)
+    >>> averages
+    [tensor([0.5000])]
+    """
     _check_decay(decay)
 
     @torch.no_grad()
@@ -44,7 +50,13 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
 
 
 def get_swa_multi_avg_fn() -> Callable[..., None]:
-    """The plain average of whole lists of tensors, in place."""
+    """The plain average of whole lists of tensors, in place.
+
+    >>> averages = [torch.zeros(1)]
+    >>> torch.optim.swa_utils.get_swa_multi_avg_fn()(averages, [torch.ones(1)], torch.tensor(1))
+    >>> averages
+    [tensor([0.5000])]
+    """
 
     @torch.no_grad()
     def swa_update(averaged_param_list: list[Any], current_param_list: list[Any], num_averaged: Any) -> None:
@@ -58,7 +70,11 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Any]:
-    """An exponential moving average of one tensor."""
+    """An exponential moving average of one tensor.
+
+    >>> torch.optim.swa_utils.get_ema_avg_fn(0.5)(torch.zeros(1), torch.ones(1), 1)
+    tensor([0.5000])
+    """
     _check_decay(decay)
 
     @torch.no_grad()
@@ -69,7 +85,11 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Any]:
 
 
 def get_swa_avg_fn() -> Callable[..., Any]:
-    """The plain average of one tensor."""
+    """The plain average of one tensor.
+
+    >>> torch.optim.swa_utils.get_swa_avg_fn()(torch.zeros(1), torch.ones(1), torch.tensor(1))
+    tensor([0.5000])
+    """
 
     @torch.no_grad()
     def swa_update(averaged_param: Any, current_param: Any, num_averaged: Any) -> Any:
@@ -84,7 +104,14 @@ def _check_decay(decay: float) -> None:
 
 
 class AveragedModel(Module):
-    """A copy of a model whose parameters are the running average of those given to ``update_parameters``."""
+    """A copy of a model whose parameters are the running average of those given to ``update_parameters``.
+
+    >>> model = torch.nn.Linear(1, 1)
+    >>> averaged = torch.optim.swa_utils.AveragedModel(model)
+    >>> averaged.update_parameters(model)
+    >>> averaged.n_averaged
+    tensor(1)
+    """
 
     n_averaged: Any
 
@@ -151,7 +178,13 @@ def _by_kind(averaged: list[Any], current: list[Any]) -> list[tuple[list[Any], l
 
 @torch.no_grad()
 def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
-    """Recompute the running statistics of all batch-norm layers with one pass over ``loader``."""
+    """Recompute the running statistics of all batch-norm layers with one pass over ``loader``.
+
+    >>> model = torch.nn.Sequential(torch.nn.BatchNorm1d(1))
+    >>> torch.optim.swa_utils.update_bn([torch.ones(4, 1)], model)
+    >>> model[0].running_mean
+    tensor([1.])
+    """
     momenta = {}
     for module in model.modules():
         if isinstance(module, _BatchNorm):
@@ -172,7 +205,12 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
 
 
 class SWALR(LRScheduler):
-    """Moves the rate to ``swa_lr`` in ``anneal_epochs`` epochs, then keeps it."""
+    """Moves the rate to ``swa_lr`` in ``anneal_epochs`` epochs, then keeps it.
+
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
+    >>> torch.optim.swa_utils.SWALR(optimizer, swa_lr=0.1).get_last_lr()
+    [1.0]
+    """
 
     def __init__(
         self,

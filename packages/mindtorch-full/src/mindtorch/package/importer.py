@@ -129,7 +129,12 @@ sys_importer = _SysImporter()
 
 
 class OrderedImporter(Importer):
-    """Several importers; the first one that has something is right."""
+    """Several importers; the first one that has something is right.
+
+    >>> import torch.package
+    >>> torch.package.sys_importer.import_module("math").__name__
+    'math'
+    """
 
     def __init__(self, *args: Importer) -> None:
         self._importers = list(args)

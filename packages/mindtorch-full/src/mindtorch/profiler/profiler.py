@@ -55,13 +55,23 @@ def _default_schedule_fn(_: int) -> ProfilerAction:
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The kinds of work that can be recorded: that of the CPU."""
+    """The kinds of work that can be recorded: that of the CPU.
+
+    >>> torch.profiler.ProfilerActivity.CPU in torch.profiler.supported_activities()
+    True
+    """
     return {ProfilerActivity.CPU}
 
 
 class profile:
     """Record the ops of the block. With a `schedule`, `step()` says where the program is, and every cycle's events go to
-    `on_trace_ready(profile)`."""
+    `on_trace_ready(profile)`.
+
+    >>> with torch.profiler.profile() as seen:
+    ...     _ = torch.ones(2).add(1)
+    >>> [event.key for event in seen.key_averages() if event.key == "aten::add"]
+    ['aten::add']
+    """
 
     def __init__(
         self,
@@ -254,7 +264,11 @@ def _by_step(events: EventList) -> EventList:
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False, use_python_export: bool = False
 ) -> Callable[[profile], None]:
-    """Return an `on_trace_ready` that writes a trace file per cycle into `dir_name`."""
+    """Return an `on_trace_ready` that writes a trace file per cycle into `dir_name`.
+
+    >>> callable(torch.profiler.tensorboard_trace_handler("traces"))
+    True
+    """
 
     def handler(prof: profile) -> None:
         if not os.path.isdir(dir_name):

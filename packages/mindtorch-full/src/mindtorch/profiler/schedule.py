@@ -8,7 +8,11 @@ from enum import Enum
 
 
 class ProfilerAction(Enum):
-    """What a profiler does in one step."""
+    """What a profiler does in one step.
+
+    >>> torch.profiler.ProfilerAction.RECORD
+    <ProfilerAction.RECORD: 2>
+    """
 
     NONE = 0
     WARMUP = 1
@@ -18,7 +22,11 @@ class ProfilerAction(Enum):
 
 
 class ProfilerActivity(Enum):
-    """Which kind of work a profiler records."""
+    """Which kind of work a profiler records.
+
+    >>> torch.profiler.ProfilerActivity.CPU
+    <ProfilerActivity.CPU: 0>
+    """
 
     CPU = 0
     XPU = 1
@@ -36,7 +44,12 @@ class ProfilerActivity(Enum):
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> Callable[[int], ProfilerAction]:
-    """Cycles of waiting, warming up and recording, as a function of the step's number."""
+    """Cycles of waiting, warming up and recording, as a function of the step's number.
+
+    >>> plan = torch.profiler.schedule(wait=1, warmup=1, active=1)
+    >>> [plan(step).name for step in range(3)]
+    ['NONE', 'WARMUP', 'RECORD_AND_SAVE']
+    """
     if wait < 0 or warmup < 0 or active <= 0 or repeat < 0 or skip_first < 0:
         raise AssertionError(
             f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} (need >= 0), "

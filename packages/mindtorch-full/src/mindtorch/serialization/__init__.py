@@ -94,7 +94,11 @@ MAP_LOCATION = Callable[[STORAGE, str], STORAGE] | Device | str | dict[str, str]
 
 
 def normalize_storage_type(storage_type: type) -> type:
-    """The public class that stands for a storage class."""
+    """The public class that stands for a storage class.
+
+    >>> torch.serialization.normalize_storage_type(torch.FloatStorage).__name__
+    'FloatStorage'
+    """
     return LEGACY_CLASSES.get(storage_type.__name__) or getattr(mindtorch, storage_type.__name__)  # type: ignore[no-any-return]
 
 
@@ -114,7 +118,15 @@ def _named_in(data: io.BytesIO) -> dict[str, None]:
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
-    """The names in a checkpoint that `weights_only=True` refuses, found without running any of it."""
+    """The names in a checkpoint that `weights_only=True` refuses, found without running any of it.
+
+    >>> import fractions, io
+    >>> file = io.BytesIO()
+    >>> torch.save(fractions.Fraction(1, 2), file)
+    >>> _ = file.seek(0)
+    >>> torch.serialization.get_unsafe_globals_in_checkpoint(file)
+    ['fractions.Fraction']
+    """
     allowed = {*_allowed.DEFAULT_NAMES, *_allowed.user_globals()}
     with _files.opened_for_reading(f) as stream:
         if not is_archive(stream):

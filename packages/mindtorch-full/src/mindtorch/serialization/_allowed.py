@@ -110,22 +110,42 @@ def user_globals() -> dict[str, Any]:
 
 
 def add_safe_globals(safe_globals: list[Callable[..., Any] | tuple[Callable[..., Any], str]]) -> None:
-    """Let `weights_only` loads make and call these classes and functions."""
+    """Let `weights_only` loads make and call these classes and functions.
+
+    >>> torch.serialization.add_safe_globals([complex])
+    >>> complex in torch.serialization.get_safe_globals()
+    True
+    >>> torch.serialization.clear_safe_globals()
+    """
     _marked_safe.update(dict.fromkeys(safe_globals))
 
 
 def get_safe_globals() -> list[Callable[..., Any] | tuple[Callable[..., Any], str]]:
-    """What was marked safe so far."""
+    """What was marked safe so far.
+
+    >>> torch.serialization.get_safe_globals()
+    []
+    """
     return list(_marked_safe)
 
 
 def clear_safe_globals() -> None:
-    """Forget everything that was marked safe."""
+    """Forget everything that was marked safe.
+
+    >>> torch.serialization.clear_safe_globals()
+    >>> torch.serialization.get_safe_globals()
+    []
+    """
     _marked_safe.clear()
 
 
 class safe_globals:
-    """Mark classes and functions safe for the length of a `with` block."""
+    """Mark classes and functions safe for the length of a `with` block.
+
+    >>> with torch.serialization.safe_globals([complex]):
+    ...     torch.serialization.get_safe_globals()
+    [<class 'complex'>]
+    """
 
     def __init__(self, safe_globals: list[Callable[..., Any] | tuple[Callable[..., Any], str]]) -> None:
         self.safe_globals = safe_globals

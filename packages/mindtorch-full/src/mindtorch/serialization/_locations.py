@@ -33,7 +33,11 @@ def typename(value: object) -> str:
 
 
 def location_tag(storage: Any) -> str:
-    """The tag that a file keeps for this storage."""
+    """The tag that a file keeps for this storage.
+
+    >>> torch.serialization.location_tag(torch.ones(1).untyped_storage())
+    'cpu'
+    """
     for _, tagger, _ in _registry:
         location = tagger(storage)
         if location:
@@ -42,7 +46,11 @@ def location_tag(storage: Any) -> str:
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
-    """The storage, or its copy, on the device that the tag names."""
+    """The storage, or its copy, on the device that the tag names.
+
+    >>> torch.serialization.default_restore_location(torch.ones(1).untyped_storage(), "cpu").device
+    device(type='cpu')
+    """
     for _, _, deserializer in _registry:
         result = deserializer(storage, location)
         if result is not None:

@@ -15,7 +15,11 @@ MAP_PRIVATE: int | None = getattr(mmap, "MAP_PRIVATE", None)
 
 
 class LoadEndianness(Enum):
-    """The byte order to assume for files that do not say theirs."""
+    """The byte order to assume for files that do not say theirs.
+
+    >>> torch.serialization.LoadEndianness.NATIVE
+    <LoadEndianness.NATIVE: 1>
+    """
 
     NATIVE = 1
     LITTLE = 2
@@ -39,34 +43,64 @@ thread_state = _ThreadState()
 
 
 def get_default_load_endianness() -> LoadEndianness | None:
-    """The byte order assumed for files without a byte order mark; None means little endian."""
+    """The byte order assumed for files without a byte order mark; None means little endian.
+
+    >>> torch.serialization.get_default_load_endianness()
+    """
     return load_config.endianness
 
 
 def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
-    """Set the byte order assumed for files without a byte order mark."""
+    """Set the byte order assumed for files without a byte order mark.
+
+    >>> torch.serialization.set_default_load_endianness(torch.serialization.LoadEndianness.LITTLE)
+    >>> torch.serialization.get_default_load_endianness()
+    <LoadEndianness.LITTLE: 2>
+    >>> torch.serialization.set_default_load_endianness(None)
+    """
     if not isinstance(endianness, LoadEndianness) and endianness is not None:
         raise TypeError("Invalid argument type in function set_default_load_endianness")
     load_config.endianness = endianness
 
 
 def get_crc32_options() -> bool:
-    """Whether `torch.save` writes checksums."""
+    """Whether `torch.save` writes checksums.
+
+    >>> torch.serialization.get_crc32_options()
+    True
+    """
     return save_config.compute_crc32
 
 
 def set_crc32_options(compute_crc32: bool) -> None:
-    """Let `torch.save` write checksums or not; without them a corrupt file loads as if it were whole."""
+    """Let `torch.save` write checksums or not; without them a corrupt file loads as if it were whole.
+
+    >>> torch.serialization.set_crc32_options(False)
+    >>> torch.serialization.get_crc32_options()
+    False
+    >>> torch.serialization.set_crc32_options(True)
+    """
     save_config.compute_crc32 = compute_crc32
 
 
 def get_default_mmap_options() -> int | None:
-    """The `mmap` flag that `torch.load(mmap=True)` maps files with."""
+    """The `mmap` flag that `torch.load(mmap=True)` maps files with.
+
+    >>> import mmap
+    >>> torch.serialization.get_default_mmap_options() == mmap.MAP_PRIVATE
+    True
+    """
     return load_config.mmap_flags
 
 
 class set_default_mmap_options:
-    """Choose between `mmap.MAP_PRIVATE` and `mmap.MAP_SHARED`; also a context manager."""
+    """Choose between `mmap.MAP_PRIVATE` and `mmap.MAP_SHARED`; also a context manager.
+
+    >>> import mmap
+    >>> with torch.serialization.set_default_mmap_options(mmap.MAP_SHARED):
+    ...     torch.serialization.get_default_mmap_options() == mmap.MAP_SHARED
+    True
+    """
 
     def __init__(self, flags: int) -> None:
         if sys.platform == "win32":
@@ -87,7 +121,12 @@ class set_default_mmap_options:
 
 
 class skip_data:
-    """Save files with room for the data but without it, and load tensors without reading their data."""
+    """Save files with room for the data but without it, and load tensors without reading their data.
+
+    >>> with torch.serialization.skip_data():
+    ...     torch.serialization.get_crc32_options()
+    True
+    """
 
     def __init__(self, materialize_fake_tensors: bool = False) -> None:
         self.materialize_fake_tensors = materialize_fake_tensors

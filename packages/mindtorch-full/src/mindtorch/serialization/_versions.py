@@ -12,6 +12,10 @@ def check_module_version_greater_or_equal(
     """Return whether a module's version is at least that of the tuple, field by field.
 
     A version that does not fit the tuple raises RuntimeError, or is warned of and taken as new enough.
+
+    >>> import numpy
+    >>> torch.serialization.check_module_version_greater_or_equal(numpy, (1, 0))
+    True
     """
     fields = module.__version__.split(".")
     try:

@@ -18,7 +18,12 @@ invariants = _OfThread()
 
 
 class check_sparse_tensor_invariants:
-    """Context manager and decorator that switches the check on or off; `enable` and `disable` do so from now on."""
+    """Context manager and decorator that switches the check on or off; `enable` and `disable` do so from now on.
+
+    >>> with torch.sparse.check_sparse_tensor_invariants():
+    ...     torch.sparse.check_sparse_tensor_invariants.is_enabled()
+    True
+    """
 
     def __init__(self, enable: bool = True) -> None:
         self.state = enable

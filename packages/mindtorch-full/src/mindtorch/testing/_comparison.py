@@ -184,7 +184,10 @@ def assert_close(
     check_stride: bool = False,
     msg: str | Callable[[str], str] | None = None,
 ) -> None:
-    """Raise AssertionError unless ``|actual - expected| <= atol + rtol * |expected|`` everywhere."""
+    """Raise AssertionError unless ``|actual - expected| <= atol + rtol * |expected|`` everywhere.
+
+    >>> torch.testing.assert_close(torch.ones(1), torch.ones(1) + 1e-7)
+    """
     __tracebackhide__ = True
     found = not_close_error_metas(
         actual,

@@ -35,7 +35,11 @@ def make_tensor(
     exclude_zero: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """A tensor of values drawn uniformly from ``[low, high)``; the interval depends on the dtype by default."""
+    """A tensor of values drawn uniformly from ``[low, high)``; the interval depends on the dtype by default.
+
+    >>> torch.testing.make_tensor(2, 3, dtype=torch.float32, device="cpu").shape
+    torch.Size([2, 3])
+    """
     if len(shape) == 1 and isinstance(shape[0], (tuple, list, torch.Size)):
         shape = tuple(shape[0])
     if noncontiguous and memory_format is not None:

@@ -11,6 +11,8 @@ class FileCheck:
     """A list of checks of one text; each goes on where the one before it ended.
 
     What must not occur is looked for between the checks around it.
+
+    >>> torch.testing.FileCheck().check("a").check("b").run("a then b")
     """
 
     def __init__(self) -> None:

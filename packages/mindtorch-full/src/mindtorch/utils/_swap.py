@@ -12,7 +12,13 @@ _SLOTS = tuple(name for name in TensorBase.__slots__ if name != "__weakref__")
 
 
 def swap_tensors(t1: Any, t2: Any) -> None:
-    """Swap class, attributes, contents and autograd state of two tensors. Neither may have weak references."""
+    """Swap class, attributes, contents and autograd state of two tensors. Neither may have weak references.
+
+    >>> x, y = torch.zeros(1), torch.ones(1)
+    >>> torch.utils.swap_tensors(x, y)
+    >>> x
+    tensor([1.])
+    """
     followed1, followed2 = _leave_base(t1), _leave_base(t2)
     try:
         _check_weakrefs(t1, t2)

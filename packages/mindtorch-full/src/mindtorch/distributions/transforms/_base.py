@@ -23,7 +23,11 @@ def equal_by_type(kind: type[T]) -> type[T]:
 
 
 class Transform:
-    """A map from ``domain`` to ``codomain`` and back; with ``cache_size=1`` the last pair is remembered."""
+    """A map from ``domain`` to ``codomain`` and back; with ``cache_size=1`` the last pair is remembered.
+
+    >>> torch.distributions.ExpTransform().bijective
+    True
+    """
 
     bijective = False
     domain: Any
@@ -185,7 +189,12 @@ class _InverseTransform(Transform):
 
 
 class ComposeTransform(Transform):
-    """Several maps one after another."""
+    """Several maps one after another.
+
+    >>> from torch.distributions import AbsTransform, ComposeTransform, ExpTransform
+    >>> ComposeTransform([AbsTransform(), ExpTransform()])(torch.tensor(0.0))
+    tensor(1.)
+    """
 
     def __init__(self, parts: list[Transform], cache_size: int = 0) -> None:
         if cache_size:
@@ -299,7 +308,12 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """A map whose last batch dimensions count as one value."""
+    """A map whose last batch dimensions count as one value.
+
+    >>> from torch.distributions import ExpTransform, IndependentTransform
+    >>> IndependentTransform(ExpTransform(), 1).log_abs_det_jacobian(torch.ones(2), torch.ones(2))
+    tensor(2.)
+    """
 
     def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)

@@ -16,7 +16,11 @@ from ._base import Transform, equal_by_type
 
 @equal_by_type
 class ExpTransform(Transform):
-    """``y = exp(x)``"""
+    """``y = exp(x)``
+
+    >>> torch.distributions.ExpTransform().inv(torch.tensor(1.0))
+    tensor(0.)
+    """
 
     domain = constraints.real
     codomain = constraints.positive
@@ -35,7 +39,11 @@ class ExpTransform(Transform):
 
 
 class PowerTransform(Transform):
-    """``y = x ** exponent``"""
+    """``y = x ** exponent``
+
+    >>> torch.distributions.PowerTransform(2.0)(torch.tensor(3.0))
+    tensor(9.)
+    """
 
     domain = constraints.positive
     codomain = constraints.positive
@@ -83,7 +91,11 @@ def _clipped_sigmoid(x: Any) -> Any:
 
 @equal_by_type
 class SigmoidTransform(Transform):
-    """``y = 1 / (1 + exp(-x))``"""
+    """``y = 1 / (1 + exp(-x))``
+
+    >>> torch.distributions.SigmoidTransform()(torch.tensor(0.0))
+    tensor(0.5000)
+    """
 
     domain = constraints.real
     codomain = constraints.unit_interval
@@ -105,7 +117,11 @@ class SigmoidTransform(Transform):
 
 @equal_by_type
 class SoftplusTransform(Transform):
-    """``y = log(1 + exp(x))``"""
+    """``y = log(1 + exp(x))``
+
+    >>> torch.distributions.SoftplusTransform()(torch.tensor(0.0))
+    tensor(0.6931)
+    """
 
     domain = constraints.real
     codomain = constraints.positive
@@ -125,7 +141,11 @@ class SoftplusTransform(Transform):
 
 @equal_by_type
 class TanhTransform(Transform):
-    """``y = tanh(x)``"""
+    """``y = tanh(x)``
+
+    >>> torch.distributions.TanhTransform()(torch.tensor(0.0))
+    tensor(0.)
+    """
 
     domain = constraints.real
     codomain = constraints.interval(-1.0, 1.0)
@@ -146,7 +166,11 @@ class TanhTransform(Transform):
 
 @equal_by_type
 class AbsTransform(Transform):
-    """``y = |x|``; the way back gives the positive value."""
+    """``y = |x|``; the way back gives the positive value.
+
+    >>> torch.distributions.AbsTransform()(torch.tensor(-1.0))
+    tensor(1.)
+    """
 
     domain = constraints.real
     codomain = constraints.positive
@@ -159,7 +183,11 @@ class AbsTransform(Transform):
 
 
 class AffineTransform(Transform):
-    """``y = loc + scale * x``"""
+    """``y = loc + scale * x``
+
+    >>> torch.distributions.AffineTransform(1.0, 2.0)(torch.tensor(3.0))
+    tensor(7.)
+    """
 
     bijective = True
 
@@ -233,7 +261,11 @@ def _same(a: Any, b: Any) -> bool:
 
 
 class CumulativeDistributionTransform(Transform):
-    """The probability of at most ``x`` under a law."""
+    """The probability of at most ``x`` under a law.
+
+    >>> torch.distributions.CumulativeDistributionTransform(torch.distributions.Normal(0.0, 1.0))(torch.tensor(0.0))
+    tensor(0.5000)
+    """
 
     bijective = True
     codomain = constraints.unit_interval

@@ -15,7 +15,11 @@ from ._pointwise import _clipped_sigmoid
 
 
 class ReshapeTransform(Transform):
-    """The same numbers in another event shape."""
+    """The same numbers in another event shape.
+
+    >>> torch.distributions.ReshapeTransform((4,), (2, 2))(torch.zeros(4)).shape
+    torch.Size([2, 2])
+    """
 
     bijective = True
 
@@ -72,7 +76,11 @@ class ReshapeTransform(Transform):
 
 @equal_by_type
 class SoftmaxTransform(Transform):
-    """Weights as probabilities; not invertible, but stable."""
+    """Weights as probabilities; not invertible, but stable.
+
+    >>> torch.distributions.SoftmaxTransform()(torch.zeros(2))
+    tensor([0.5000, 0.5000])
+    """
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -95,7 +103,11 @@ class SoftmaxTransform(Transform):
 
 @equal_by_type
 class StickBreakingTransform(Transform):
-    """``K - 1`` reals as ``K`` probabilities, each a share of what the ones before left."""
+    """``K - 1`` reals as ``K`` probabilities, each a share of what the ones before left.
+
+    >>> torch.distributions.StickBreakingTransform()(torch.zeros(1))
+    tensor([0.5000, 0.5000])
+    """
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -135,7 +147,12 @@ class StickBreakingTransform(Transform):
 
 @equal_by_type
 class LowerCholeskyTransform(Transform):
-    """Matrices as lower-triangular ones with a positive diagonal."""
+    """Matrices as lower-triangular ones with a positive diagonal.
+
+    >>> torch.distributions.LowerCholeskyTransform()(torch.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
@@ -149,7 +166,12 @@ class LowerCholeskyTransform(Transform):
 
 @equal_by_type
 class PositiveDefiniteTransform(Transform):
-    """Matrices as positive definite ones."""
+    """Matrices as positive definite ones.
+
+    >>> torch.distributions.PositiveDefiniteTransform()(torch.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite
@@ -163,7 +185,12 @@ class PositiveDefiniteTransform(Transform):
 
 
 class CorrCholeskyTransform(Transform):
-    """A vector as the Cholesky factor of a correlation matrix, by partial correlations."""
+    """A vector as the Cholesky factor of a correlation matrix, by partial correlations.
+
+    >>> torch.distributions.CorrCholeskyTransform()(torch.zeros(1))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
 
     domain = constraints.real_vector
     codomain = constraints.corr_cholesky
@@ -215,7 +242,12 @@ def _transforms(tseq: Any, cache_size: int) -> list[Transform]:
 
 
 class CatTransform(Transform):
-    """Maps side by side along a dimension, each over as many entries as given."""
+    """Maps side by side along a dimension, each over as many entries as given.
+
+    >>> from torch.distributions import AbsTransform, CatTransform, ExpTransform
+    >>> CatTransform([ExpTransform(), AbsTransform()])(torch.tensor([0.0, -1.0]))
+    tensor([1., 1.])
+    """
 
     transforms: list[Transform]
 
@@ -296,7 +328,12 @@ class CatTransform(Transform):
 
 
 class StackTransform(Transform):
-    """Maps of the slices of a dimension."""
+    """Maps of the slices of a dimension.
+
+    >>> from torch.distributions import AbsTransform, ExpTransform, StackTransform
+    >>> StackTransform([ExpTransform(), AbsTransform()])(torch.tensor([0.0, -1.0]))
+    tensor([1., 1.])
+    """
 
     transforms: list[Transform]
 

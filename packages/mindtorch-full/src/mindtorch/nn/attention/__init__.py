@@ -22,7 +22,11 @@ WARN_FOR_UNFUSED_KERNELS = False
 
 
 class SDPBackend(Enum):
-    """Names of the implementations."""
+    """Names of the implementations.
+
+    >>> torch.nn.attention.SDPBackend.MATH
+    <SDPBackend.MATH: 0>
+    """
 
     ERROR = -1
     MATH = 0

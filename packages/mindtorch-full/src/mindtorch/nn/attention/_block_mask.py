@@ -25,7 +25,12 @@ Correct usage:
 
 
 def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
-    """Let every query see every key."""
+    """Let every query see every key.
+
+    >>> from torch.nn.attention.flex_attention import noop_mask
+    >>> noop_mask(torch.tensor(0), 0, 0, 0)
+    tensor(True)
+    """
     return batch.new_ones(size=(), dtype=mindtorch.bool, device=batch.device)
 
 
@@ -61,7 +66,13 @@ def takes_score(fn: Callable[..., Any]) -> bool:
 def create_mask(
     mod_fn: Callable[..., Tensor], B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
 ) -> Tensor:
-    """Return the mask (B, H, Q_LEN, KV_LEN) that a mask function, or a score function by its -inf, describes."""
+    """Return the mask (B, H, Q_LEN, KV_LEN) that a mask function, or a score function by its -inf, describes.
+
+    >>> from torch.nn.attention.flex_attention import create_mask
+    >>> create_mask(lambda b, h, q, k: q >= k, None, None, 2, 2, device="cpu")
+    tensor([[[[ True, False],
+              [ True,  True]]]])
+    """
     b, h = B or 1, H or 1
     device = mindtorch.get_default_device() if device is None else device
     indices = index_grid(b, h, Q_LEN, KV_LEN, device)

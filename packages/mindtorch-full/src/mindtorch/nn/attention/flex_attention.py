@@ -124,6 +124,10 @@ def flex_attention(
     ``score_mod(score, b, h, q_idx, kv_idx)`` and the mask's ``mask_mod`` get tensors of indices that broadcast against
     the scores. Rows that see no key give zeros. With ``return_aux`` (or the deprecated ``return_lse``) the
     log-sum-exp of the scores comes second.
+
+    >>> from torch.nn.attention.flex_attention import flex_attention
+    >>> flex_attention(*[torch.ones(1, 1, 2, 4)] * 3).shape
+    torch.Size([1, 1, 2, 4])
     """
     _check(query, key, value, block_mask, enable_gqa)
     if return_lse and return_aux is not None:

@@ -26,7 +26,11 @@ def get_total_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Return the norm of all tensors taken as one vector; RuntimeError if asked for and it is not finite."""
+    """Return the norm of all tensors taken as one vector; RuntimeError if asked for and it is not finite.
+
+    >>> torch.nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
+    tensor(5.)
+    """
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     norm_type = float(norm_type)
     if not tensors:
@@ -50,7 +54,14 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Scale the gradients in place by ``max_norm / total_norm`` where that is below one."""
+    """Scale the gradients in place by ``max_norm / total_norm`` where that is below one.
+
+    >>> x = torch.nn.Parameter(torch.zeros(2))
+    >>> x.grad = torch.tensor([3.0, 4.0])
+    >>> torch.nn.utils.clip_grads_with_norm_([x], 1.0, torch.tensor(5.0))
+    >>> x.grad
+    tensor([0.6000, 0.8000])
+    """
     with mindtorch.no_grad():
         # No branch on the norm's value: that would wait for the device.
         coefficient = mindtorch.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
@@ -73,7 +84,15 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale the gradients in place so that their total norm is at most ``max_norm``; return the norm before."""
+    """Scale the gradients in place so that their total norm is at most ``max_norm``; return the norm before.
+
+    >>> x = torch.nn.Parameter(torch.zeros(2))
+    >>> x.grad = torch.tensor([3.0, 4.0])
+    >>> torch.nn.utils.clip_grad_norm_([x], 1.0)
+    tensor(5.)
+    >>> x.grad
+    tensor([0.6000, 0.8000])
+    """
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     total_norm = get_total_norm(_gradients(tensors), norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(tensors, max_norm, total_norm, foreach)
@@ -87,7 +106,15 @@ def clip_grad_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """The former name of :func:`clip_grad_norm_`."""
+    """The former name of :func:`clip_grad_norm_`.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> x = torch.nn.Parameter(torch.zeros(2))
+    >>> x.grad = torch.tensor([3.0, 4.0])
+    >>> torch.nn.utils.clip_grad_norm([x], 1.0)
+    tensor(5.)
+    """
     warnings.warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
@@ -97,7 +124,14 @@ def clip_grad_norm(
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
-    """Clip every gradient element to [-``clip_value``, ``clip_value``] in place."""
+    """Clip every gradient element to [-``clip_value``, ``clip_value``] in place.
+
+    >>> x = torch.nn.Parameter(torch.zeros(2))
+    >>> x.grad = torch.tensor([3.0, -4.0])
+    >>> torch.nn.utils.clip_grad_value_([x], 1.0)
+    >>> x.grad
+    tensor([ 1., -1.])
+    """
     clip_value = float(clip_value)
     with mindtorch.no_grad():
         for grad in _gradients(parameters):

@@ -10,7 +10,11 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """Return the values of all parameters in one vector."""
+    """Return the values of all parameters in one vector.
+
+    >>> torch.nn.utils.parameters_to_vector([torch.zeros(1, 2), torch.ones(1)])
+    tensor([0., 0., 1.])
+    """
     device = None
     pieces = []
     for param in parameters:
@@ -20,7 +24,13 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Make the parameters views of consecutive pieces of ``vec``."""
+    """Make the parameters views of consecutive pieces of ``vec``.
+
+    >>> x = torch.nn.Parameter(torch.zeros(2))
+    >>> torch.nn.utils.vector_to_parameters(torch.tensor([1.0, 2.0]), [x])
+    >>> x.data
+    tensor([1., 2.])
+    """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: {mindtorch.typename(vec)}")
     device = None

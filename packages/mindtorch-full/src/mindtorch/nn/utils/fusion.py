@@ -12,7 +12,12 @@ __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "
 
 
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
-    """Return a copy of ``conv`` that does what ``conv`` and then ``bn`` do; both must be in evaluation mode."""
+    """Return a copy of ``conv`` that does what ``conv`` and then ``bn`` do; both must be in evaluation mode.
+
+    >>> fused = torch.nn.utils.fuse_conv_bn_eval(torch.nn.Conv2d(1, 2, 1).eval(), torch.nn.BatchNorm2d(2).eval())
+    >>> fused.weight.shape
+    torch.Size([2, 1, 1, 1])
+    """
     if conv.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     fused = copy.deepcopy(conv)
@@ -34,7 +39,13 @@ def fuse_conv_bn_weights(
     bn_b: Tensor | None,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
-    """Return weight and bias of the fused convolution."""
+    """Return weight and bias of the fused convolution.
+
+    >>> one, zero = torch.ones(1), torch.zeros(1)
+    >>> torch.nn.utils.fuse_conv_bn_weights(torch.ones(1, 1, 1), None, zero, one, 0.0, one, zero)[0]
+    Parameter containing:
+    tensor([[[1.]]])
+    """
     weight_dtype = conv_w.dtype
     bias_dtype = conv_b.dtype if conv_b is not None else weight_dtype
     conv_b = mindtorch.zeros_like(bn_rm) if conv_b is None else conv_b
@@ -49,7 +60,11 @@ def fuse_conv_bn_weights(
 
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
-    """Return a copy of ``linear`` that does what ``linear`` and then ``bn`` do; both must be in evaluation mode."""
+    """Return a copy of ``linear`` that does what ``linear`` and then ``bn`` do; both must be in evaluation mode.
+
+    >>> torch.nn.utils.fuse_linear_bn_eval(torch.nn.Linear(2, 3).eval(), torch.nn.BatchNorm1d(3).eval())
+    Linear(in_features=2, out_features=3, bias=True)
+    """
     if linear.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     fused = copy.deepcopy(linear)
@@ -76,7 +91,13 @@ def fuse_linear_bn_weights(
     bn_w: Tensor,
     bn_b: Tensor,
 ) -> tuple[Parameter, Parameter]:
-    """Return weight and bias of the fused linear layer."""
+    """Return weight and bias of the fused linear layer.
+
+    >>> one, zero = torch.ones(1), torch.zeros(1)
+    >>> torch.nn.utils.fuse_linear_bn_weights(torch.ones(1, 1), None, zero, one, 0.0, one, zero)[0]
+    Parameter containing:
+    tensor([[1.]])
+    """
     weight_dtype = linear_w.dtype
     bias_dtype = linear_b.dtype if linear_b is not None else weight_dtype
     linear_b = mindtorch.zeros_like(bn_rm) if linear_b is None else linear_b

@@ -126,7 +126,12 @@ class _Orthogonal(Module):
 def orthogonal(
     module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> Module:
-    """Keep the matrix ``name`` orthogonal (its smaller side); return the module."""
+    """Keep the matrix ``name`` orthogonal (its smaller side); return the module.
+
+    >>> layer = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(2, 2))
+    >>> torch.allclose(layer.weight @ layer.weight.T, torch.eye(2), atol=1e-5)
+    True
+    """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
@@ -162,7 +167,12 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Split the parameter ``name`` into length and direction over all dimensions but ``dim``; return the module."""
+    """Split the parameter ``name`` into length and direction over all dimensions but ``dim``; return the module.
+
+    >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(2, 3))
+    >>> layer.parametrizations.weight.original0.shape
+    torch.Size([3, 1])
+    """
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
     def read_old_names(state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
@@ -235,7 +245,12 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> Module:
-    """Divide the parameter ``name`` by its largest singular value; return the module."""
+    """Divide the parameter ``name`` by its largest singular value; return the module.
+
+    >>> layer = torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(2, 3))
+    >>> layer.weight.shape
+    torch.Size([3, 2])
+    """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")

@@ -32,7 +32,13 @@ class _Cache:
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """Compute every parametrized tensor at most once inside the block."""
+    """Compute every parametrized tensor at most once inside the block.
+
+    >>> from torch.nn.utils import parametrize
+    >>> with parametrize.cached():
+    ...     parametrize.is_parametrized(torch.nn.Linear(1, 1))
+    False
+    """
     _Cache.depth += 1
     try:
         yield
@@ -95,6 +101,11 @@ def register_parametrization(
     """Make ``module.tensor_name`` the result of ``parametrization``; return the module.
 
     A further call composes. Unless ``unsafe``, shape and dtype must stay (ValueError).
+
+    >>> from torch.nn.utils import parametrize
+    >>> layer = parametrize.register_parametrization(torch.nn.Linear(1, 1), "weight", torch.nn.ReLU())
+    >>> bool(layer.weight >= 0)
+    True
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -152,7 +163,12 @@ def _check_composed(module: Module, tensor_name: str, parametrization: Module) -
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Return whether ``module``, or its tensor ``tensor_name``, has a parametrization."""
+    """Return whether ``module``, or its tensor ``tensor_name``, has a parametrization.
+
+    >>> from torch.nn.utils import parametrize
+    >>> parametrize.is_parametrized(torch.nn.Linear(1, 1))
+    False
+    """
     parametrizations = getattr(module, "parametrizations", None)
     if parametrizations is None or not isinstance(parametrizations, ModuleDict):
         return False
@@ -162,7 +178,13 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
-    """Make ``tensor_name`` an ordinary parameter again, with its computed or its original value."""
+    """Make ``tensor_name`` an ordinary parameter again, with its computed or its original value.
+
+    >>> from torch.nn.utils import parametrize
+    >>> layer = parametrize.register_parametrization(torch.nn.Linear(1, 1), "weight", torch.nn.ReLU())
+    >>> parametrize.remove_parametrizations(layer, "weight")
+    Linear(in_features=1, out_features=1, bias=True)
+    """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     parametrizations = module.parametrizations[tensor_name]
@@ -196,7 +218,12 @@ def _frozen(original: Tensor, value: Tensor) -> Tensor:
 
 
 def type_before_parametrizations(module: Module) -> type:
-    """Return the class that ``module`` had before its first parametrization."""
+    """Return the class that ``module`` had before its first parametrization.
+
+    >>> from torch.nn.utils import parametrize
+    >>> parametrize.type_before_parametrizations(torch.nn.Linear(1, 1)).__name__
+    'Linear'
+    """
     return module.__class__.__bases__[0] if is_parametrized(module) else type(module)
 
 

@@ -29,6 +29,9 @@ class PackedSequence(PackedSequence_):
     """The elements of a batch of sequences, step by step, without padding.
 
     ``batch_sizes`` says how many sequences reach each step; the indices undo the sorting by length.
+
+    >>> torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])]).batch_sizes
+    tensor([2, 1])
     """
 
     def __new__(
@@ -133,7 +136,11 @@ def _moved(indices: Tensor | None, device: Any, kwargs: dict[str, Any]) -> Tenso
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """Return the permutation that undoes ``permutation``."""
+    """Return the permutation that undoes ``permutation``.
+
+    >>> torch.nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1]))
+    tensor([1, 2, 0])
+    """
     if permutation is None:
         return None
     output = mindtorch.empty_like(permutation, memory_format=mindtorch.contiguous_format)
@@ -144,7 +151,11 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
 def pack_padded_sequence(
     input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
-    """Pack (T, B, *), or (B, T, *) with ``batch_first``; sequences come by falling length unless told otherwise."""
+    """Pack (T, B, *), or (B, T, *) with ``batch_first``; sequences come by falling length unless told otherwise.
+
+    >>> torch.nn.utils.rnn.pack_padded_sequence(torch.tensor([[1, 2], [3, 0]]), [2, 1], batch_first=True).data
+    tensor([1, 3, 2])
+    """
     if not isinstance(lengths, Tensor):
         lengths = mindtorch.as_tensor(lengths, dtype=mindtorch.int64, device="cpu")
     sorted_indices = None
@@ -159,7 +170,13 @@ def pack_padded_sequence(
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Return the padded sequences (T, B, *) and their lengths, in the order before packing."""
+    """Return the padded sequences (T, B, *) and their lengths, in the order before packing.
+
+    >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])
+    >>> torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    (tensor([[1, 2],
+            [3, 0]]), tensor([2, 1]))
+    """
     max_length = sequence.batch_sizes.size(0)
     if total_length is not None:
         if total_length < max_length:
@@ -180,7 +197,12 @@ def pad_packed_sequence(
 def pad_sequence(
     sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
 ) -> Tensor:
-    """Return the sequences as one tensor (T, B, *), shorter ones padded on ``padding_side``."""
+    """Return the sequences as one tensor (T, B, *), shorter ones padded on ``padding_side``.
+
+    >>> torch.nn.utils.rnn.pad_sequence([torch.ones(2), torch.ones(1)], batch_first=True)
+    tensor([[1., 1.],
+            [1., 0.]])
+    """
     if not isinstance(sequences, Iterable):
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
@@ -190,7 +212,11 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """Return the sequences of a padded tensor without their padding."""
+    """Return the sequences of a padded tensor without their padding.
+
+    >>> torch.nn.utils.rnn.unpad_sequence(torch.tensor([[1, 2], [3, 0]]), torch.tensor([2, 1]), batch_first=True)
+    [tensor([1, 2]), tensor([3])]
+    """
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
     max_length = padded_sequences.shape[1]
@@ -202,13 +228,22 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Pack a list of sequences of different lengths."""
+    """Pack a list of sequences of different lengths.
+
+    >>> torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])
+    PackedSequence(data=tensor([1, 3, 2]), batch_sizes=tensor([2, 1]), sorted_indices=None, unsorted_indices=None)
+    """
     lengths = mindtorch.as_tensor([sequence.size(0) for sequence in sequences])
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """Return the sequences of a packed one, in the order before packing."""
+    """Return the sequences of a packed one, in the order before packing.
+
+    >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])
+    >>> torch.nn.utils.rnn.unpack_sequence(packed)
+    [tensor([1, 2]), tensor([3])]
+    """
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
 

@@ -172,7 +172,11 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> Module:
-    """Divide the parameter ``name`` by its largest singular value at every call; return the module."""
+    """Divide the parameter ``name`` by its largest singular value at every call; return the module.
+
+    >>> torch.nn.utils.spectral_norm(torch.nn.Linear(2, 3)).weight_u.shape
+    torch.Size([3])
+    """
     if dim is None:
         dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
     SpectralNorm.apply(module, name, n_power_iterations, dim, eps)
@@ -180,7 +184,11 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
-    """Undo :func:`spectral_norm`, keeping the normalized weight; return the module."""
+    """Undo :func:`spectral_norm`, keeping the normalized weight; return the module.
+
+    >>> torch.nn.utils.remove_spectral_norm(torch.nn.utils.spectral_norm(torch.nn.Linear(2, 3)))
+    Linear(in_features=2, out_features=3, bias=True)
+    """
     if not undone(module, lambda hook: isinstance(hook, SpectralNorm) and hook.name == name):
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     _drop_hook(module._state_dict_hooks, SpectralNormStateDictHook, name)

@@ -68,13 +68,25 @@ class WeightNorm:
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Split the parameter ``name`` into length and direction over all dimensions but ``dim``; return the module."""
+    """Split the parameter ``name`` into length and direction over all dimensions but ``dim``; return the module.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.nn.utils.weight_norm(torch.nn.Linear(2, 3)).weight_g.shape
+    torch.Size([3, 1])
+    """
     WeightNorm.apply(module, name, dim)
     return module
 
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
-    """Undo :func:`weight_norm`; return the module."""
+    """Undo :func:`weight_norm`; return the module.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.nn.utils.remove_weight_norm(torch.nn.utils.weight_norm(torch.nn.Linear(2, 3)))
+    Linear(in_features=2, out_features=3, bias=True)
+    """
     if undone(module, lambda hook: isinstance(hook, WeightNorm) and hook.name == name):
         return module
     raise ValueError(f"weight_norm of '{name}' not found in {module}")

@@ -78,7 +78,11 @@ def bartlett(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A triangle that is zero at its ends."""
+    """A triangle that is zero at its ends.
+
+    >>> torch.signal.windows.bartlett(3)
+    tensor([0., 1., 0.])
+    """
     options = _Options("bartlett", M, sym, dtype, layout, device, requires_grad)
     return _evaluated(
         options, True, -1.0, lambda: 2 / (options.whole - 1), lambda points: aten.rsub(aten.abs(points), 1)
@@ -94,7 +98,11 @@ def cosine(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Half a period of the sine."""
+    """Half a period of the sine.
+
+    >>> torch.signal.windows.cosine(3)
+    tensor([0.5000, 1.0000, 0.5000])
+    """
     options = _Options("cosine", M, sym, dtype, layout, device, requires_grad)
     step = math.pi / max(options.whole, 1)
     return _evaluated(options, False, step / 2, lambda: step, aten.sin)
@@ -111,7 +119,11 @@ def exponential(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """`exp(-|n - center| / tau)`."""
+    """`exp(-|n - center| / tau)`.
+
+    >>> torch.signal.windows.exponential(3)
+    tensor([0.3679, 1.0000, 0.3679])
+    """
     options = _Options("exponential", M, sym, dtype, layout, device, requires_grad)
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
@@ -133,7 +145,11 @@ def gaussian(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """`exp(-(n - middle)^2 / (2 std^2))`."""
+    """`exp(-(n - middle)^2 / (2 std^2))`.
+
+    >>> torch.signal.windows.gaussian(3)
+    tensor([0.6065, 1.0000, 0.6065])
+    """
     options = _Options("gaussian", M, sym, dtype, layout, device, requires_grad)
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
@@ -154,7 +170,11 @@ def kaiser(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Bessel's function over a half circle."""
+    """Bessel's function over a half circle.
+
+    >>> torch.signal.windows.kaiser(3)
+    tensor([5.2773e-05, 1.0000e+00, 5.2773e-05])
+    """
     options = _Options("kaiser", M, sym, dtype, layout, device, requires_grad)
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
@@ -179,7 +199,11 @@ def general_cosine(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Sum of cosines with the coefficients `a`, every other one subtracted."""
+    """Sum of cosines with the coefficients `a`, every other one subtracted.
+
+    >>> torch.signal.windows.general_cosine(3, a=[0.5, 0.5])
+    tensor([0., 1., 0.])
+    """
     options = _Options("general_cosine", M, sym, dtype, layout, device, requires_grad)
     trivial = options.trivial(True)
     if trivial is not None:
@@ -206,7 +230,11 @@ def general_hamming(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """`alpha - (1 - alpha) cos`."""
+    """`alpha - (1 - alpha) cos`.
+
+    >>> torch.signal.windows.general_hamming(3)
+    tensor([0.0800, 1.0000, 0.0800])
+    """
     return general_cosine(
         M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
     )
@@ -221,7 +249,11 @@ def hamming(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """`general_hamming` with alpha 0.54."""
+    """`general_hamming` with alpha 0.54.
+
+    >>> torch.signal.windows.hamming(3)
+    tensor([0.0800, 1.0000, 0.0800])
+    """
     return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
@@ -234,7 +266,11 @@ def hann(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """`general_hamming` with alpha 0.5."""
+    """`general_hamming` with alpha 0.5.
+
+    >>> torch.signal.windows.hann(3)
+    tensor([0., 1., 0.])
+    """
     return general_hamming(
         M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
     )
@@ -249,7 +285,11 @@ def blackman(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Three cosines."""
+    """Three cosines.
+
+    >>> torch.signal.windows.blackman(3, sym=False)
+    tensor([-1.4901e-08,  6.3000e-01,  6.3000e-01])
+    """
     _Options("blackman", M, sym, dtype, layout, device, requires_grad)
     return general_cosine(
         M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
@@ -265,7 +305,11 @@ def nuttall(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Four cosines with the smallest side lobes."""
+    """Four cosines with the smallest side lobes.
+
+    >>> torch.signal.windows.nuttall(3)
+    tensor([3.6280e-04, 1.0000e+00, 3.6280e-04])
+    """
     return general_cosine(
         M,
         a=[0.3635819, 0.4891775, 0.1365995, 0.0106411],

@@ -19,7 +19,12 @@ ContextPair = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
 
 def noop_context_fn() -> ContextPair:
-    """No context for the forward pass, none for the recomputation."""
+    """No context for the forward pass, none for the recomputation.
+
+    >>> import torch.utils.checkpoint
+    >>> len(torch.utils.checkpoint.noop_context_fn())
+    2
+    """
     return nullcontext(), nullcontext()
 
 
@@ -40,7 +45,14 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Call ``function`` without keeping what its backward needs; it runs again when backward gets there."""
+    """Call ``function`` without keeping what its backward needs; it runs again when backward gets there.
+
+    >>> import torch.utils.checkpoint
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> torch.utils.checkpoint.checkpoint(lambda x: x**3, x, use_reentrant=False).backward()
+    >>> x.grad
+    tensor(12.)
+    """
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint: the use_reentrant parameter should be "
@@ -108,7 +120,13 @@ def region(
 def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
-    """Run modules one after the other in ``segments`` pieces, all but the last checkpointed."""
+    """Run modules one after the other in ``segments`` pieces, all but the last checkpointed.
+
+    >>> import torch.utils.checkpoint
+    >>> layers = [torch.nn.ReLU(), torch.nn.Tanh()]
+    >>> torch.utils.checkpoint.checkpoint_sequential(layers, 2, torch.zeros(2), use_reentrant=False)
+    tensor([0., 0.])
+    """
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant "

@@ -22,7 +22,12 @@ from ._texts import HINT
 
 
 class CheckpointError(RuntimeError):
-    """The recomputation did not repeat the forward pass."""
+    """The recomputation did not repeat the forward pass.
+
+    >>> import torch.utils.checkpoint
+    >>> issubclass(torch.utils.checkpoint.CheckpointError, RuntimeError)
+    True
+    """
 
 
 class StopRecomputation(Exception):

@@ -14,7 +14,12 @@ from ._replay import Surroundings
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The tensors of a tuple without their history; they still ask for gradients if they did."""
+    """The tensors of a tuple without their history; they still ask for gradients if they did.
+
+    >>> import torch.utils.checkpoint
+    >>> torch.utils.checkpoint.detach_variable((torch.ones(1, requires_grad=True).exp(),))[0].is_leaf
+    True
+    """
     if not isinstance(inputs, tuple):
         raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: " + type(inputs).__name__)
     out = []
@@ -29,7 +34,11 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn when no input asks for a gradient: none will come."""
+    """Warn when no input asks for a gradient: none will come.
+
+    >>> import torch.utils.checkpoint
+    >>> torch.utils.checkpoint.check_backward_validity([torch.ones(1, requires_grad=True)])
+    """
     if not any(value.requires_grad for value in inputs if isinstance(value, torch.Tensor)):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 

@@ -14,7 +14,12 @@ from mindtorch.utils._pytree import tree_map
 
 
 class DefaultDeviceType:
-    """The device type whose random state is kept when no argument lives on a device."""
+    """The device type whose random state is kept when no argument lives on a device.
+
+    >>> import torch.utils.checkpoint
+    >>> torch.utils.checkpoint.DefaultDeviceType.get_device_type()
+    'cpu'
+    """
 
     _default_device_type: str | None = None
 
@@ -61,7 +66,12 @@ def _infer_device_type(*args: Any) -> str:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
-    """The random states of the devices the arguments live on."""
+    """The random states of the devices the arguments live on.
+
+    >>> import torch.utils.checkpoint
+    >>> torch.utils.checkpoint.get_device_states(torch.ones(1))
+    ([], [])
+    """
     indices: list[int] = []
     for tensor in _tensors(args):
         index = tensor.get_device() if tensor.device.type not in ("cpu", "meta") else None

@@ -15,7 +15,12 @@ from mindtorch_dispatch.extend.overloads import OpOverload, OpOverloadPacket
 
 
 class CheckpointPolicy(enum.Enum):
-    """What becomes of an operator's result."""
+    """What becomes of an operator's result.
+
+    >>> import torch.utils.checkpoint
+    >>> torch.utils.checkpoint.CheckpointPolicy.MUST_SAVE
+    <CheckpointPolicy.MUST_SAVE: 0>
+    """
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -132,7 +137,12 @@ def _check_overload(one: Any) -> None:
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
 ) -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
-    """The contexts for ``checkpoint(context_fn=...)``; the policy is a function, or a list of operators to keep."""
+    """The contexts for ``checkpoint(context_fn=...)``; the policy is a function, or a list of operators to keep.
+
+    >>> import torch.utils.checkpoint
+    >>> len(torch.utils.checkpoint.create_selective_checkpoint_contexts([torch.ops.aten.mm.default]))
+    2
+    """
     if isinstance(policy_fn_or_list, list):
         listed = policy_fn_or_list
         for one in listed:

@@ -198,7 +198,7 @@ class Fuzzer:
     >>> k = FuzzedParameter("k", minval=1, maxval=8, distribution="uniform")
     >>> fuzzer = Fuzzer([k], [FuzzedTensor("x", size=("k", 2))], seed=0)
     >>> [(params["k"], tensors["x"].shape) for tensors, _, params in fuzzer.take(1)]
-    [(4, torch.Size([4, 2]))]
+    [(6, torch.Size([6, 2]))]
     """
 
     def __init__(

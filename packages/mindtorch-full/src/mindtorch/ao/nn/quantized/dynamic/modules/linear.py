@@ -21,7 +21,7 @@ class Linear(linear.Linear):
 
     >>> layer = torch.nn.Linear(2, 3)
     >>> layer.qconfig = torch.ao.quantization.default_dynamic_qconfig
-    >>> made = Linear.from_float(layer)
+    >>> made = torch.ao.nn.quantized.dynamic.Linear.from_float(layer)
     >>> made(torch.ones(4, 2)).shape, made.weight().dtype
     (torch.Size([4, 3]), torch.qint8)
     """
