@@ -74,6 +74,15 @@ def entering(maximize: bool, decays: bool, decoupled: bool = False) -> tuple[lis
     return steps, grad
 
 
+def moments(grad: str) -> list[tuple[str, ...]]:
+    """The running means of gradients and of their squares; they take the numbers 1 - beta1, beta2 and 1 - beta2."""
+    return [
+        ("lerp", "exp_avg", "exp_avg", grad),
+        ("mul_number", "exp_avg_sq", "exp_avg_sq"),
+        ("addcmul", "exp_avg_sq", "exp_avg_sq", grad, grad),
+    ]
+
+
 def entering_numbers(group: dict[str, Any]) -> tuple[float, ...]:
     """The numbers of the steps of `entering`."""
     decay = group["weight_decay"]

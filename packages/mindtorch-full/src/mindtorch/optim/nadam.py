@@ -9,7 +9,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
-from ._one_pass import Due, common_count, count_all, entering, entering_numbers, lists_of
+from ._one_pass import Due, common_count, count_all, entering, entering_numbers, lists_of, moments
 from ._per_parameter import CapturableOptimizer, step_each, zeros_like_param
 from ._values import (
     ascent,
@@ -133,9 +133,7 @@ def _in_one_pass(maximize: bool, decays: bool, decoupled: bool) -> Chain:
     """The steps of `_update`, in their order."""
     steps, grad = entering(maximize, decays, decoupled)
     steps += [
-        ("lerp", "exp_avg", "exp_avg", grad),
-        ("mul_number", "exp_avg_sq", "exp_avg_sq"),
-        ("addcmul", "exp_avg_sq", "exp_avg_sq", grad, grad),
+        *moments(grad),
         ("div_number", "denominator", "exp_avg_sq"),
         ("sqrt", "denominator", "denominator"),
         ("add_number", "denominator", "denominator"),

@@ -9,7 +9,7 @@ import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.chain import Chain, are_numbers
 
-from ._one_pass import Due, counted, entering, entering_numbers, lists_of
+from ._one_pass import Due, counted, entering, entering_numbers, lists_of, moments
 from ._per_parameter import CapturableOptimizer, step_each, zeros_like_param
 from ._values import ascent, check_adam_options, check_capturable, real_views, to_scalar
 
@@ -107,9 +107,7 @@ def _in_one_pass(maximize: bool, decays: bool, decoupled: bool, adapts: bool) ->
     """The steps of `_update`, in their order."""
     steps, grad = entering(maximize, decays, decoupled)
     steps += [
-        ("lerp", "exp_avg", "exp_avg", grad),
-        ("mul_number", "exp_avg_sq", "exp_avg_sq"),
-        ("addcmul", "exp_avg_sq", "exp_avg_sq", grad, grad),
+        *moments(grad),
         ("div_number", "corrected", "exp_avg"),
         ("mul_number", "corrected", "corrected"),
     ]
