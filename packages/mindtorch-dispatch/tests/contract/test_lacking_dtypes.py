@@ -78,6 +78,7 @@ GRADIENTS: dict[str, Call] = {
 OTHERS: dict[str, Call] = {
     "multi_margin_loss": lambda t, a, _: t.nn.functional.multi_margin_loss(a(2, 3), a(2).long()),
     "multilabel_margin_loss": lambda t, a, _: t.nn.functional.multilabel_margin_loss(a(2, 3), a(2, 3).long()),
+    "soft_margin_loss": lambda t, a, _: t.nn.functional.soft_margin_loss(a(4), a(4)),
     "cumsum": lambda t, a, given: t.cumsum(a(4), 0, dtype=given["dtype"]),
     "median": lambda t, a, _: t.median(a(4)),
     "searchsorted": lambda t, a, _: t.searchsorted(a(4), a(4)),
@@ -91,7 +92,17 @@ OTHERS: dict[str, Call] = {
     "eye": lambda t, _, given: t.eye(2, **given),
 }
 CALLS = MATRICES | WINDOWS | ACTIVATIONS | GRADIENTS | OTHERS
-REFUSED_ON_META = ("relu", "elu", "leaky_relu", "avg_pool2d", "avg_pool3d", "svd", "multi_margin_loss", "igamma")
+REFUSED_ON_META = (
+    "relu",
+    "elu",
+    "leaky_relu",
+    "avg_pool2d",
+    "avg_pool3d",
+    "svd",
+    "multi_margin_loss",
+    "igamma",
+    "soft_margin_loss",
+)
 """Whose meta function in torch raises errors of its own for some dtypes."""
 
 

@@ -175,18 +175,23 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
 
 def soft_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
     """log(1 + exp(-self * target))."""
-    check(
-        self.dtype.is_floating_point,
-        lambda: f"result type Float can't be cast to the desired output type {self.dtype.scalar_name}",
-    )
     if target.requires_grad and state.mode.records:
         raise not_differentiable("soft_margin_loss", "target")
+    if self.dtype.is_complex and self.requires_grad and state.mode.records:
+        raise RuntimeError(
+            "soft_margin_loss does not support automatic differentiation for outputs with complex dtype."
+        )
+    negated = -self
     shape = broadcast_pair(tuple(self.shape), tuple(target.shape))
     check(
         tuple(self.shape) == shape,
         lambda: f"output with shape {shape_text(self.shape)} doesn't match the broadcast shape {shape_text(shape)}",
     )
-    return reduce_loss(aten.log1p(aten.exp(-self * target)), reduction)
+    check(
+        self.dtype.is_floating_point or self.dtype.is_complex,
+        lambda: f"result type Float can't be cast to the desired output type {self.dtype.scalar_name}",
+    )
+    return reduce_loss(aten.log1p(aten.exp(negated * target)), reduction)
 
 
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Any:
