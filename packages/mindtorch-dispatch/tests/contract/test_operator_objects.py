@@ -101,6 +101,25 @@ def calls_that_do_not_fit(T, ns, call):
     return T.ops.aten.add.Tensor(*args, **{k: T.ones(1) for k in call[1]})
 
 
+BY_NAME = {
+    "add": ("add", {"other": 1.0}),
+    "sum": ("sum", {}),
+    "sum_of_rows": ("sum", {"dim": [1]}),
+    "relu": ("relu", {}),
+    "view": ("view", {"size": [4]}),
+    "clamp": ("clamp", {"min": 3}),
+    "add_": ("add_", {"other": 1}),
+    "max": ("max", {"dim": 1}),
+    "softmax": ("softmax", {"dim": 0}),
+}
+
+
+@scenarios.each(**BY_NAME)
+def packets_take_self_by_name(T, ns, given):
+    name, rest = given
+    return getattr(T.ops.aten, name)(self=T.ones(2, 2), **rest)
+
+
 @scenarios
 def out_forms(T, ns):
     x, y, values, indices = T.ones(2, 2), T.empty(2, 2), T.empty(2), T.empty(2, dtype=T.int64)

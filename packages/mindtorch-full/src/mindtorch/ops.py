@@ -28,6 +28,7 @@ DEFINED_BY = {
         ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional", "c10d"), "mindtorch.distributed._operators"
     ),
     "quantized": "mindtorch._quantized.operators",
+    "higher_order": "mindtorch._higher_order_ops",
 }
 """Modules that define the operators of a namespace that torch has from its start."""
 

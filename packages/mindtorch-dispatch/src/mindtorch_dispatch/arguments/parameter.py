@@ -312,7 +312,7 @@ def _integers(parameter: Parameter, value: Sequence[int] | int) -> Any:
         return value if isinstance(value, tuple) else Converted(tuple(value))
     for position, item in enumerate(value, 1):
         problem = ""
-        if not is_index(item):
+        if not is_index(item) and not (position > 1 and isinstance(item, bool)):  # torch looks at the first for a bool
             problem = f"type must be {parameter.printed_kind},but got {type_name(item)}"
         elif not isinstance(item, TensorBase) and item.__index__() not in INT64:
             problem = _UNPACKED

@@ -19,6 +19,10 @@ class Unsupported(TorchDynamoException):
     """A program cannot be traced."""
 
 
+class UncapturedHigherOrderOpError(TorchDynamoException):
+    """The functions of a higher order operator do what is not kept of them."""
+
+
 class UserErrorType(Enum):
     """What is wrong with what a program asks for."""
 

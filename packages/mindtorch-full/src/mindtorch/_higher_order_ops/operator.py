@@ -8,6 +8,7 @@ from typing import Any
 
 from mindtorch.utils._pytree import tree_leaves
 from mindtorch_dispatch.batching import depth
+from mindtorch_dispatch.extend.overloads import namespace
 from mindtorch_dispatch.keys import DispatchKey, DispatchKeySet
 from mindtorch_dispatch.state import state
 from mindtorch_storage.tensor_base import TensorBase
@@ -27,6 +28,7 @@ class HigherOrderOperator(abc.ABC):
         self.__module__ = "torch.ops.higher_order"
         self.py_kernels: dict[Any, Callable[..., Any]] = {}
         self._passed: set[DispatchKey] = set()
+        namespace("higher_order").__dict__[name] = self
 
     def py_impl(self, k: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Return a decorator that makes a function the kernel for a dispatch key, a mode's class or a transform."""

@@ -164,7 +164,7 @@ class _GraphWriter:
             elif node.op == "output":
                 outputs = [self._argument(one, None) for one in node.args[0]]
             elif node.op != "call_function":
-                raise NotImplementedError(f"torch.export.save: nodes {node.op} are not archived")
+                raise NotImplementedError("torch.export.save: programs with torch.cond or while_loop are not archived")
         return {
             "inputs": inputs,
             "outputs": outputs,

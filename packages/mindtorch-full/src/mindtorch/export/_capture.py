@@ -10,6 +10,7 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch import fx
+from mindtorch.export._inner_graphs import name_inner_inputs
 from mindtorch.export._lowering import Lowering
 from mindtorch.export._names import combined, leaves_of, lifted
 from mindtorch.export.graph_signature import (
@@ -202,6 +203,7 @@ class _Capture:
         self.written = written
         self.lowered = lowered
         self.graph = fx.Graph()
+        self.root = torch.nn.Module()
         self.nodes: dict[fx.Node, fx.Node] = {}
         self.inputs: list[InputSpec] = []
         self.lifted: dict[str, Any] = {}
@@ -213,11 +215,12 @@ class _Capture:
         self._literals()
         self._arguments(placeholders[len(self.state) :])
         outputs = self._body()
+        name_inner_inputs(self.root, self.graph)
         tensors = self.tensors
         state = {**tensors.parameters, **{k: v for k, v in tensors.buffers.items() if k not in tensors.not_saved}}
         unsaved = {name: value for name, value in tensors.buffers.items() if name in tensors.not_saved}
         return Captured(
-            fx.GraphModule(torch.nn.Module(), self.graph),
+            fx.GraphModule(self.root, self.graph),
             ExportGraphSignature(self.inputs, outputs),
             state,
             {**tensors.constants, **unsaved, **self.lifted},
@@ -242,9 +245,13 @@ class _Capture:
         for node in self.recorded.graph.nodes:
             if node.op != "get_attr":
                 continue
+            held = getattr(self.recorded, node.target)
+            if isinstance(held, fx.GraphModule):  # a function of `cond` or `while_loop`, not an input
+                self.root.add_module(node.target, held)
+                continue
             if node.target not in known:
                 target = f"lifted_tensor_{len(known)}"
-                self.lifted[target] = getattr(self.recorded, node.target)
+                self.lifted[target] = held
                 known[node.target] = self._placeholder(node, lifted("c", target))
                 self.inputs.append(
                     InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(known[node.target].name), target)

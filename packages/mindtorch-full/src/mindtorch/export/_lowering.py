@@ -7,11 +7,13 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch import fx
+from mindtorch._higher_order_ops.cond import CondOp
+from mindtorch._higher_order_ops.while_loop import WhileLoopOp
 from mindtorch.func._functionalize import FunctionalTensor, _Level
 from mindtorch.fx.experimental._proxy_mode import get_proxy_mode
 from mindtorch.fx.experimental._proxy_tracking import track_tensor_tree
 from mindtorch.utils import _pytree as pytree
-from mindtorch.utils._python_dispatch import _disable_current_modes
+from mindtorch.utils._python_dispatch import _disable_current_modes, _pop_mode_temporarily
 from mindtorch_dispatch.extend.overloads import OpOverload
 
 aten = torch.ops.aten
@@ -109,6 +111,8 @@ class _Run(fx.Interpreter):
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         """Run an operator."""
+        if isinstance(target, CondOp | WhileLoopOp):
+            return self._control_flow(target, args)
         if target is torch._C._set_grad_enabled:  # below autograd there are no gradients
             return None
         if target in _IN_OTHER_WORDS:
@@ -119,6 +123,25 @@ class _Run(fx.Interpreter):
             if _stays_whole(target):
                 return self.lowering.whole(target, args, kwargs)
         return super().call_function(target, args, kwargs)
+
+    def _control_flow(self, target: Any, args: tuple[Any, ...]) -> Any:
+        """Record a choice or a loop again; its functions become graphs without writes, too."""
+        level = self.lowering.level
+
+        def lowered(module: Any) -> Any:
+            if not isinstance(module, fx.GraphModule):
+                return module
+
+            def run(*given: Any) -> Any:
+                with level:
+                    return level.unwrapped(_Run(module, self.lowering).run(*level.wrapped(given)))
+
+            return run
+
+        given = [lowered(one) for one in level.unwrapped(args)]
+        with _pop_mode_temporarily():  # the level, which is the innermost mode
+            made = target(*given)
+        return level.wrapped(made)
 
 
 def _stays_whole(op: OpOverload) -> bool:

@@ -83,6 +83,8 @@ def unlift(program: Any, check_guards: bool) -> fx.GraphModule:
         named = dict(zip(program._names, (*args, *kwargs.values()), strict=True))
         root._guards_fn = _Guards([(path, leaf) for _, path, leaf in leaves_of(named)], program._limits, program._free)
         graph.call_module("_guards_fn", tuple(nodes[node] for node in users))
+    for name, inner in program.graph_module.named_children():
+        root.add_module(name, inner)
     for node in program.graph.nodes:
         if node.op == "output":
             _end(graph, program, node, nodes)

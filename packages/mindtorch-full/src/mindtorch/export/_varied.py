@@ -111,6 +111,10 @@ class _Program:
     def __init__(self, roots: dict[str, Root], runs: Runs, samples: list[Run], names: dict[str, str]) -> None:
         self.roots = roots
         self.captured = runs.first.captured
+        if next(self.captured.module.children(), None) is not None:
+            raise NotImplementedError(
+                "torch.export.export: sizes that vary are not offered where torch.cond or while_loop is"
+            )
         self.samples = samples
         self.names = names
         self.symbols = _named(roots)

@@ -136,7 +136,7 @@ def format_stack() -> list[str]:
 
 
 _INNER = re.compile(
-    r"/fx/|/mindtorch_(dispatch|autograd|storage)/|/_overridable|/mindtorch/(nn/functional|tensor|functions|export|utils|amp)/"
+    r"/fx/|/mindtorch_(dispatch|autograd|storage)/|/_overridable|/mindtorch/(nn/functional|tensor|functions|export|utils|amp|_higher_order_ops)/"
 )
 """Files whose functions are not what a program's author wrote or called."""
 
