@@ -25,5 +25,7 @@ def test_results_made_before_trees_are_imported_are_nodes(form: str) -> None:
     program = (
         LATE if form == "max_out" else LATE.replace(", out=(torch.empty(2), torch.empty(2, dtype=torch.int64))", "")
     )
-    ran = subprocess.run([sys.executable, "-W", "error::UserWarning", "-c", program], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", program], capture_output=True, text=True, check=False
+    )
     assert (ran.stdout, ran.returncode) == (f"2 {form}\n", 0), ran.stderr
