@@ -106,3 +106,15 @@ def test_the_site_leads_to_every_guide():
     shown = (ROOT / "mkdocs.yml").read_text()
     guides = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs/guides").glob("*.md")]
     assert sorted(str(path) for path in guides if str(path) not in shown) == []
+
+
+VARIABLE = re.compile(r"[\"'](MINDTORCH_[A-Z_]+)[\"']")
+
+
+def test_the_page_of_variables_has_those_that_are_read():
+    shown = set(re.findall(r"MINDTORCH_[A-Z_]+", (ROOT / "docs/reference/environment.md").read_text()))
+    sources = [*(ROOT / "packages").glob("*/src/**/*.py"), ROOT / "hatchw", *(ROOT / "tools").glob("*.py")]
+    read = {name for path in sources for name in VARIABLE.findall(path.read_text(encoding="utf-8"))}
+    assert sorted(read - shown) == []
+    made = {"MINDTORCH_CPU_REQUIRE", "MINDTORCH_RUNTIME_REQUIRE"}  # tools/wheels.py makes these of a package's name
+    assert sorted(shown - read - made) == []
