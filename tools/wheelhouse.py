@@ -85,7 +85,10 @@ def interpreters(given: list[str]) -> list[Path]:
 def version_of(python: Path) -> str:
     """Return an interpreter's version, as `3.11.7`."""
     program = "import platform, sys; print(platform.python_version() if sys.implementation.name == 'cpython' else '')"
-    version = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True).stdout.strip()
+    done = subprocess.run([python, "-c", program], check=False, capture_output=True, text=True)
+    if done.returncode:  # such as a name of pyenv for a version that is not chosen here
+        raise SystemExit(f"{python}: does not run: {done.stderr.strip()}")
+    version = done.stdout.strip()
     if not version.startswith(VERSIONS):
         raise SystemExit(f"{python}: wheels are made for CPython {', '.join(VERSIONS)}, not for {version or 'others'}")
     return version

@@ -17,6 +17,7 @@ import budgets
 import hatch_run
 import members as workspace
 import type_errors
+import wheelhouse
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMBERS = workspace.load()
@@ -273,3 +274,12 @@ def _write(path, time=1_000):
     path.touch()
     os.utime(path, (time, time))
     return path
+
+
+def test_an_interpreter_that_does_not_run_is_named(tmp_path):
+    python = tmp_path / "python3.13"
+    python.write_text("#!/bin/sh\necho 'version not chosen' >&2\nexit 127\n")
+    python.chmod(0o755)
+    with pytest.raises(SystemExit, match=r"python3\.13: does not run: version not chosen"):
+        wheelhouse.version_of(python)
+    assert wheelhouse.version_of(Path(sys.executable)).startswith("3.")
