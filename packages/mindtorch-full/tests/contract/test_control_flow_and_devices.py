@@ -34,6 +34,9 @@ I("jit").wait(I("jit").fork(lambda x, *, y: x + y, T.ones(1), y=2))
 I("jit").fork(lambda: 1 / 0)
 I("jit").wait(3)
 I("jit").onednn_fusion_enabled(), I("jit").strict_fusion().__enter__()
+[T._C._get_graph_executor_optimize() for _ in I("jit").optimized_execution.__wrapped__(False)]
+I("jit").optimized_execution(False).__enter__(), T._C._get_graph_executor_optimize(True)
+I("jit").set_module(set, 3)
 I("jit").set_fusion_strategy([("STATIC", 2), ("DYNAMIC", 10)])
 I("utils._device").set_device("meta")(lambda: (T.zeros(2).device, T.ones(1, device="cpu").device, T.tensor(1).device))()
 T.torch is T, T.torch.Tensor is T.Tensor

@@ -3,6 +3,7 @@
 from mindtorch._naming import adopt
 from mindtorch.export._archive_reader import load
 from mindtorch.export._archive_writer import save
+from mindtorch.export._dataclasses import register_dataclass
 from mindtorch.export._export import export
 from mindtorch.export.decomp_utils import CustomDecompTable
 from mindtorch.export.dynamic_shapes import Dim, dims
@@ -26,6 +27,7 @@ __all__ = [
     "dims",
     "export",
     "load",
+    "register_dataclass",
     "save",
 ]
 

@@ -21,6 +21,9 @@ from mindtorch.jit._fusion import (
     set_fusion_strategy,
     strict_fusion,
 )
+from mindtorch.jit._fusion import (
+    optimized_execution as optimized_execution,
+)
 from mindtorch.jit._marks import (
     Final as Final,
 )
@@ -42,6 +45,7 @@ from mindtorch.jit._script_module import ScriptModule
 from mindtorch.jit._warnings import ScriptWarning as ScriptWarning
 from mindtorch.jit._warnings import TracerWarning as TracerWarning
 from mindtorch.nn.modules.module import Module
+from mindtorch.utils import set_module as set_module
 from mindtorch_storage.lazy_import import LazyModule
 
 __all__ = [

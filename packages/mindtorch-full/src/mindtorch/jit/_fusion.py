@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
+
+from mindtorch._C._infrastructure import _get_graph_executor_optimize
 
 _strategy: list[tuple[str, int]] = [("STATIC", 2), ("DYNAMIC", 10)]
 _onednn = [False]
@@ -34,6 +38,22 @@ def onednn_fusion_enabled() -> bool:
     False
     """
     return _onednn[0]
+
+
+@contextlib.contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """Take note in the block of whether compiled code would be optimized.
+
+    >>> with torch.jit.optimized_execution(False):
+    ...     torch._C._get_graph_executor_optimize()
+    False
+    """
+    before = _get_graph_executor_optimize()
+    _get_graph_executor_optimize(should_optimize)
+    try:
+        yield
+    finally:
+        _get_graph_executor_optimize(before)
 
 
 class strict_fusion:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .keys import GetAttrKey
@@ -18,6 +18,16 @@ def register_dataclass(
     serialized_type_name: str | None = None,
 ) -> None:
     """Make a class whose constructor takes its fields by name a node; fields that are None are not children."""
+    flatten, unflatten, with_keys = functions_of_fields(cls, field_names, drop_field_names)
+    register_pytree_node(
+        cls, flatten, unflatten, serialized_type_name=serialized_type_name, flatten_with_keys_fn=with_keys
+    )
+
+
+def functions_of_fields(
+    cls: type[Any], field_names: list[str] | None = None, drop_field_names: list[str] | None = None
+) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """Return what takes an object of a class apart, makes one again, and takes it apart with the names of its fields."""
     drop = drop_field_names or []
     if dataclasses.is_dataclass(cls):
         names = [field.name for field in dataclasses.fields(cls) if field.init]
@@ -50,13 +60,7 @@ def register_dataclass(
         values, context = flatten(obj)
         return [(GetAttrKey(name), value) for name, value in zip(context[0], values, strict=True)], context
 
-    register_pytree_node(
-        cls,
-        flatten,
-        unflatten,
-        serialized_type_name=serialized_type_name,
-        flatten_with_keys_fn=flatten_with_keys,
-    )
+    return flatten, unflatten, flatten_with_keys
 
 
 def _check_fields(names: set[str], kept: set[str], drop: set[str]) -> None:
