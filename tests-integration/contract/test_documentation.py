@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,12 @@ def test_programs_of_a_page_run(page, tmp_path):
     known = [block for block in shown.others if block in STATUS]
     for command, status, output in typed(page, tmp_path, known):
         assert status == STATUS[command], (command, output)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
+def test_blocks_have_no_options_that_the_site_does_not_know(page):
+    fences = re.findall(r"^```(.+)$", pages.for_readers(page.read_text()), re.M)
+    assert [fence for fence in fences if not re.fullmatch(r'\w+( title="[^"]+")?', fence)] == []
 
 
 @pytest.mark.parametrize("folder", ["start", "guides", "concepts", "architecture", "reference"])

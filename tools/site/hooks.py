@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sys
 from pathlib import Path
@@ -10,10 +11,13 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 import charts
 import pictures
 import reference
+
+import pages
 
 ROOT = Path(__file__).resolve().parents[2]
 MADE: dict[str, str] = {}
@@ -91,3 +95,15 @@ def on_files(files: Files, config: Any) -> Files:
     for path, text in MADE.items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Take from blocks what they say to tests alone."""
+    return pages.for_readers(markdown)
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Warn, which ends a strict build, of a block that is shown as text."""
+    if "```" in re.sub(r"<(pre|code)\b.*?</\1>", "", html, flags=re.S):
+        logging.getLogger("mkdocs.hooks").warning("%s shows the fence of a block as text", page.file.src_uri)
+    return html
