@@ -78,6 +78,15 @@ void transpose(Batch<Real>& batch) {
     batch.right = left;
 }
 
+// Whether many sums go down a depth of a few vectors, whose lanes take longer to add up than a tile takes, which adds
+// none.
+template <typename Real>
+bool is_short(const Product<Real>& p) {
+    constexpr size_t VECTORS = 4, MANY = 256;
+    return p.right.row == 1 && p.rows > 1 && p.columns >= MANY && p.depth > 1 &&
+           p.depth <= VECTORS * loops<Real>().width;
+}
+
 // Turn the batch, where that helps, into one whose products have few rows; false when it has none such.
 template <typename Real>
 bool make_skinny(Batch<Real>& batch) {
@@ -85,6 +94,7 @@ bool make_skinny(Batch<Real>& batch) {
     // Of a tile some columns more would be in vain; sums down the depth need none.
     const size_t most = p.columns < p.rows && p.left.column == 1 ? 2 * SKINNY : SKINNY;
     if (p.rows > SKINNY && p.columns > most) return false;
+    if (is_short(p.columns < p.rows ? transposed(p) : p)) return false;
     if (p.columns < p.rows) transpose(batch);
     return dense(batch.first.right, batch.first.depth, batch.first.columns);
 }

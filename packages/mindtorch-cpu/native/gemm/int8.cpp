@@ -31,6 +31,41 @@ const Int8GemmLoops& loops() {
     return dot ? int8_dot_loops() : int8_gemm_loops();
 }
 
+void multiply(const Int8Product& p, size_t width, decltype(Int8GemmLoops::multiply) columns) {
+    const double work = static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.depth);
+    const size_t tiles = parts_of(p.columns, width);
+    parallel(tiles, work < WORTH_A_THREAD ? tiles : 1, [&](size_t from, size_t to) {
+        columns(p, from * width, to * width < p.columns ? to * width : p.columns);
+    });
+}
+
+// Panels of the left operand, and the sums of its rows behind them.
+struct LeftPanels {
+    uint32_t* words;
+    int* sums;
+    size_t count, size;
+};
+
+bool take(size_t rows, size_t depth, const Int8GemmLoops& loop, LeftPanels& left) {
+    left.count = parts_of(rows, loop.mr);
+    left.size = parts_of(depth, INT8_WORD) * loop.mr;
+    left.words = static_cast<uint32_t*>(scratch(left.count * (left.size + loop.mr) * sizeof(uint32_t)));
+    if (left.words == nullptr) return false;
+    left.sums = reinterpret_cast<int*>(left.words + left.count * left.size);
+    return true;
+}
+
+// Call pack(words, sums, row, rows) for all panels.
+template <typename Pack>
+void fill(const LeftPanels& left, size_t rows, size_t depth, size_t mr, const Pack& pack) {
+    parallel(left.count, rows * depth < WORTH_A_READER ? left.count : 1, [&](size_t from, size_t to) {
+        for (size_t at = from; at < to; at++) {
+            const size_t row = at * mr;
+            pack(left.words + at * left.size, left.sums + row, row, rows - row < mr ? rows - row : mr);
+        }
+    });
+}
+
 }  // namespace
 
 Parameters parameters_of(float least, float greatest) {
@@ -57,30 +92,34 @@ Parameters parameters_of(float least, float greatest) {
 Outcome linear_dynamic(const Int8Linear& l) {
     const Int8GemmLoops& loop = loops();
     float least, greatest;
-    if (!loop.range(l.input, l.rows * l.depth, &least, &greatest)) return NOT_FINITE;
+    if (!loop.range(l.input, l.rows * l.depth, &least, &greatest)) return DECLINED;
     const Parameters parameters = parameters_of(least, greatest);
-    const size_t panels = parts_of(l.rows, loop.mr), panel = parts_of(l.depth, INT8_WORD) * loop.mr;
-    auto* left = static_cast<uint32_t*>(scratch(panels * (panel + loop.mr) * sizeof(uint32_t)));
-    if (left == nullptr) return NO_MEMORY;
-    auto* sums = reinterpret_cast<int*>(left + panels * panel);
+    LeftPanels left;
+    if (!take(l.rows, l.depth, loop, left)) return NO_MEMORY;
     const Levels levels = {1.0f / parameters.scale, parameters.zero_point};
-    parallel(panels, l.rows * l.depth < WORTH_A_READER ? panels : 1, [&](size_t from, size_t to) {
-        for (size_t at = from; at < to; at++) {
-            const size_t row = at * loop.mr, rows = l.rows - row < loop.mr ? l.rows - row : loop.mr;
-            loop.pack_rows(left + at * panel, sums + row, l.input + row * l.depth, rows, l.depth, levels);
-        }
+    fill(left, l.rows, l.depth, loop.mr, [&](uint32_t* words, int* sums, size_t row, size_t rows) {
+        loop.pack_rows(words, sums, l.input + row * l.depth, rows, l.depth, levels);
     });
     const Int8Product product = {l.rows,        l.columns,
-                                 l.depth,       left,
-                                 sums,          l.weight,
+                                 l.depth,       left.words,
+                                 left.sums,     l.weight,
                                  l.weight_sums, parameters.zero_point,
                                  l.weight_zero, parameters.scale * l.weight_scale,
                                  l.bias,        l.out};
-    const double work = static_cast<double>(l.rows) * static_cast<double>(l.columns) * static_cast<double>(l.depth);
-    const size_t tiles = parts_of(l.columns, loop.nr);
-    parallel(tiles, work < WORTH_A_THREAD ? tiles : 1, [&](size_t from, size_t to) {
-        loop.multiply(product, from * loop.nr, to * loop.nr < l.columns ? to * loop.nr : l.columns);
+    multiply(product, loop.nr, loop.multiply);
+    return DONE;
+}
+
+Outcome linear_sums(const Int8Sums& l) {
+    const Int8GemmLoops& loop = loops();
+    LeftPanels left;
+    if (!take(l.rows, l.depth, loop, left)) return NO_MEMORY;
+    fill(left, l.rows, l.depth, loop.mr, [&](uint32_t* words, int* sums, size_t row, size_t rows) {
+        loop.pack_levels(words, sums, l.input + row * l.depth, rows, l.depth);
     });
+    multiply({l.rows, l.columns, l.depth, left.words, left.sums, l.weight, l.weight_sums, l.input_zero, l.weight_zero,
+              1.0f, nullptr, l.out},
+             loop.nr, loop.multiply_levels);
     return DONE;
 }
 

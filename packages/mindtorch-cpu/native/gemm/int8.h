@@ -37,8 +37,11 @@ struct Int8GemmLoops {
     bool (*range)(const float* from, size_t count, float* least, float* greatest);
     // One panel of the left operand, of at most mr rows that are dense.
     void (*pack_rows)(uint32_t* to, int* sums, const float* from, size_t rows, size_t depth, const Levels& levels);
+    // The same of levels from 0 to 255.
+    void (*pack_levels)(uint32_t* to, int* sums, const uint8_t* from, size_t rows, size_t depth);
     // The columns from `column`, a multiple of nr, to `end`.
     void (*multiply)(const Int8Product& product, size_t column, size_t end);
+    void (*multiply_levels)(const Int8Product& product, size_t column, size_t end);  // from 0 to 255
 };
 
 // The second are for processors that add up four products of bytes at once.
@@ -63,9 +66,22 @@ struct Int8Linear {
     float* out;
 };
 
-enum Outcome { DONE, NOT_FINITE, NO_MEMORY };
+enum Outcome { DONE, DECLINED, NO_MEMORY };
 
-// Run it on the pool's threads.
+// Run it on the pool's threads; numbers that are not finite are declined.
 Outcome linear_dynamic(const Int8Linear& linear);
+
+// out = (levels - zero point) @ (weights - zero point), of levels from 0 to 255.
+struct Int8Sums {
+    size_t rows, columns, depth;
+    const uint8_t* input;  // dense
+    int input_zero;
+    const int8_t* weight;
+    const int* weight_sums;
+    int weight_zero;
+    float* out;
+};
+
+Outcome linear_sums(const Int8Sums& linear);
 
 }  // namespace mindtorch

@@ -1,6 +1,7 @@
-// Products of bytes: levels from 0 to 127 by weights from -128 to 127, summed up in int32.
+// Products of bytes: levels from 0 to 127, or to 255, by weights from -128 to 127, summed up in int32.
 #include "gemm/int8.h"
 #include "gemm/pack.h"
+#include "simd/fmadd.h"
 
 #if defined(__SSSE3__)
 #include <immintrin.h>
@@ -54,6 +55,13 @@ struct Pairs {
     }
 };
 
+// Levels of eight bits: pairs of products of the highest bit fit into 16 bits, too.
+struct WidePairs {
+    static MINDTORCH_INLINE Sums dot(const Sums& sum, const Sums& levels, const Sums& weights) {
+        return Pairs::dot(Pairs::dot(sum, levels & 0x7f7f7f7f, weights), levels & (int)0x80808080, weights);
+    }
+};
+
 #ifdef MINDTORCH_DOT
 struct Quads {
     static inline __attribute__((always_inline)) MINDTORCH_DOT Sums dot(const Sums& sum, const Sums& levels,
@@ -90,13 +98,16 @@ bool range(const float* from, size_t count, float* least, float* greatest) {
     return check == 0;
 }
 
-// Product and sum are rounded once.
-MINDTORCH_INLINE float fused(float x, float factor, float addend) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    return __builtin_fmaf(x, factor, addend);
-#else
-    return (float)((double)x * factor + addend);
-#endif
+// Words of levels of one row, `count` rounded up to whole ones; returns the sum of the levels.
+MINDTORCH_INLINE int pack_part(uint32_t* to, const uint8_t* levels, size_t count) {
+    int sum = 0;
+    for (size_t at = 0; at < count; at++) sum += levels[at];
+    for (size_t at = 0; at < count; at += INT8_WORD) memcpy(to + at / INT8_WORD * ROWS, levels + at, INT8_WORD);
+    return sum;
+}
+
+MINDTORCH_INLINE void clear_row(uint32_t* to, size_t words) {
+    for (size_t k = 0; k < words; k++) to[k * ROWS] = 0;
 }
 
 void pack_rows(uint32_t* to, int* sums, const float* from, size_t rows, size_t depth, const Levels& given) {
@@ -114,13 +125,26 @@ void pack_rows(uint32_t* to, int* sums, const float* from, size_t rows, size_t d
                 levels[at] = (uint8_t)(int)(level < 0 ? 0 : level > MOST_LEVEL ? MOST_LEVEL : level);
             }
             for (size_t at = count; at % INT8_WORD != 0; at++) levels[at] = 0;
-            for (size_t at = 0; at < count; at++) sum += levels[at];
-            for (size_t at = 0; at < count; at += INT8_WORD)
-                memcpy(to + (k + at) / INT8_WORD * ROWS + i, levels + at, 4);
+            sum += pack_part(to + k / INT8_WORD * ROWS + i, levels, count);
         }
-        if (i >= rows)
-            for (size_t k = 0; k < words; k++) to[k * ROWS + i] = 0;
+        if (i >= rows) clear_row(to + i, words);
         sums[i] = sum;
+    }
+}
+
+void pack_levels(uint32_t* to, int* sums, const uint8_t* from, size_t rows, size_t depth) {
+    const size_t words = (depth + INT8_WORD - 1) / INT8_WORD, whole = depth / INT8_WORD * INT8_WORD;
+    for (size_t i = 0; i < ROWS; i++) {
+        if (i >= rows) {
+            clear_row(to + i, words);
+            sums[i] = 0;
+            continue;
+        }
+        const uint8_t* row = from + i * depth;
+        sums[i] = pack_part(to + i, row, whole);
+        uint8_t rest[INT8_WORD] = {};
+        for (size_t k = whole; k < depth; k++) rest[k - whole] = row[k];
+        if (whole < depth) sums[i] += pack_part(to + whole / INT8_WORD * ROWS + i, rest, INT8_WORD);
     }
 }
 
@@ -184,6 +208,7 @@ void write_row(const Int8Product& p, const Int8Tile& t, size_t row, const int* s
     }
 
 MINDTORCH_INT8_TILE(Pairs, )
+MINDTORCH_INT8_TILE(WidePairs, )
 #ifdef MINDTORCH_DOT
 MINDTORCH_INT8_TILE(Quads, MINDTORCH_DOT)
 #endif
@@ -218,13 +243,14 @@ void multiply(const Int8Product& p, size_t column, size_t end) {
 
 }  // namespace
 
-#define MINDTORCH_INT8_LOOPS(Way) {ROWS, COLUMNS, range, pack_rows, multiply<Way>}
+#define MINDTORCH_INT8_LOOPS(Way, WideWay) \
+    {ROWS, COLUMNS, range, pack_rows, pack_levels, multiply<Way>, multiply<WideWay>}
 
-extern const Int8GemmLoops MINDTORCH_LOOPS(int8_gemm_loops) = MINDTORCH_INT8_LOOPS(Pairs);
+extern const Int8GemmLoops MINDTORCH_LOOPS(int8_gemm_loops) = MINDTORCH_INT8_LOOPS(Pairs, WidePairs);
 #ifdef MINDTORCH_DOT
-extern const Int8GemmLoops MINDTORCH_LOOPS(int8_dot_loops) = MINDTORCH_INT8_LOOPS(Quads);
+extern const Int8GemmLoops MINDTORCH_LOOPS(int8_dot_loops) = MINDTORCH_INT8_LOOPS(Quads, Quads);
 #else
-extern const Int8GemmLoops MINDTORCH_LOOPS(int8_dot_loops) = MINDTORCH_INT8_LOOPS(Pairs);
+extern const Int8GemmLoops MINDTORCH_LOOPS(int8_dot_loops) = MINDTORCH_INT8_LOOPS(Pairs, WidePairs);
 #endif
 
 }  // namespace mindtorch

@@ -1,5 +1,4 @@
-// Planes of float32 at the points of a grid: bilinear or the nearest element, zeros or the border outside; everything
-// else is numpy's.
+// Planes of float32 at the points of a grid; everything else is numpy's.
 #include "kernels/grid_sample.h"
 
 #include "kernels/integer.h"
@@ -25,16 +24,16 @@ struct Sampling {
             return false;
         const npy_intp *extents = PyArray_DIMS(array_of(planes)), *points = PyArray_DIMS(array_of(grid));
         const long mode = integer_of(values[0]), padding = integer_of(values[1]);
-        if (mode < 0 || mode > 1 || padding < 0 || padding > 1 || !PyBool_Check(values[2]) || points[0] != extents[0] ||
-            extents[2] * extents[3] > MOST_ELEMENTS)
+        if (mode < 0 || mode >= SAMPLED_COUNT || padding < 0 || padding >= PADDING_COUNT || !PyBool_Check(values[2]) ||
+            points[0] != extents[0] || extents[2] * extents[3] > MOST_ELEMENTS)
             return false;
         images = extents[0], channels = extents[1];
         p = {static_cast<const float*>(PyArray_DATA(array_of(grid))),
              static_cast<size_t>(points[1] * points[2]),
              extents[2],
              extents[3],
-             mode == 1,
-             padding == 1,
+             static_cast<Sampled>(mode),
+             static_cast<Padding>(padding),
              values[2] == Py_True};
         return true;
     }

@@ -137,9 +137,10 @@ int grid_weights(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     const Py_ssize_t height = PyLong_AsSsize_t(PyTuple_GET_ITEM(values[1], 0)),
                      width = PyLong_AsSsize_t(PyTuple_GET_ITEM(values[1], 1));
     if (PyErr_Occurred()) return -1;
-    // Bilinear or nearest; zeros or the border.
-    if (mode < 0 || mode > 1 || padding < 0 || padding > 1 || height < 1 || width < 1) return 0;
-    const auto points = static_cast<size_t>(PyArray_DIM(array_of(values[0]), 0)), most = (mode == 1 ? 1 : 4) * points;
+    if (mode < 0 || mode >= SAMPLED_COUNT || padding < 0 || padding >= PADDING_COUNT || height < 1 || width < 1)
+        return 0;
+    const auto points = static_cast<size_t>(PyArray_DIM(array_of(values[0]), 0)),
+               most = static_cast<size_t>(CORNERS[mode]) * points;
     PyObject* const* each = &PyTuple_GET_ITEM(outs, 0);
     const PointWeights table = {
         static_cast<int64_t*>(room(each[0], NPY_INT64, points + 1)),
@@ -149,8 +150,8 @@ int grid_weights(PyObject* outs, PyObject* const* values, Py_ssize_t count) {
     if (table.begins == nullptr || table.index == nullptr || table.weights == nullptr ||
         (!sloped && (each[3] != Py_None || each[4] != Py_None)))
         return 0;
-    point_loop()({static_cast<const float*>(PyArray_DATA(array_of(values[0]))), points, height, width, mode == 1,
-                  padding == 1, values[4] == Py_True},
+    point_loop()({static_cast<const float*>(PyArray_DATA(array_of(values[0]))), points, height, width,
+                  static_cast<Sampled>(mode), static_cast<Padding>(padding), values[4] == Py_True},
                  table);
     return 1;
 }

@@ -27,16 +27,25 @@ struct InterpolateLoops {
     void (*weight_grads)(const WeightTable<Real>& table, Real* out, const Real* places, const Real* in, size_t outer);
 };
 
+// How planes are sampled, and what lies outside of them, by the numbers of the op's arguments.
+enum Sampled { BILINEAR, NEAREST, BICUBIC, SAMPLED_COUNT };
+enum Padding { ZEROS, BORDER, REFLECTION, PADDING_COUNT };
+
+// How many elements a point is made of at most.
+constexpr int CORNERS[SAMPLED_COUNT] = {4, 1, 16}, MOST_CORNERS = 16;
+
 // Points in planes of `height` by `width`, which a grid of (x, y) in [-1, 1] names.
 struct Points {
     const float* grid;
     size_t count;
     ptrdiff_t height, width;
-    bool nearest, border, align;
+    Sampled mode;
+    Padding padding;
+    bool align;
 };
 
-// What points are made of, at most four elements each: as in WeightTable, the weights, and the derivatives of the
-// weights down and across, where these are not null.
+// What points are made of: as in WeightTable, the weights, and the derivatives of the weights down and across, where
+// these are not null.
 struct PointWeights {
     int64_t *begins, *index;
     float *weights, *down, *across;

@@ -159,8 +159,8 @@ void points_of(const Points& p, const PointWeights& table) {
         const Place x = place_of(p.grid[2 * i], p.width, p), y = place_of(p.grid[2 * i + 1], p.height, p);
         parts_of(p, y, x, [&](int, const Part& part) {
             table.index[element] = part.at;
-            if (!p.nearest) table.weights[element] = part.weight;
-            if (!p.nearest && table.down != nullptr)
+            if (p.mode != NEAREST) table.weights[element] = part.weight;
+            if (p.mode != NEAREST && table.down != nullptr)
                 table.down[element] = part.down, table.across[element] = part.across;
             element++;
         });

@@ -145,8 +145,10 @@ struct MemoryOrder {
 int run_in_order(const Kernel& kernel, PyObject* out, PyObject* const* values, Py_ssize_t count) {
     const bool several = PyTuple_CheckExact(out);
     const Py_ssize_t outs = several ? PyTuple_GET_SIZE(out) : 1;
-    Py_ssize_t dim;
-    if (kernel.along >= count || count + outs > DenseValues::MOST || !index_of(values[kernel.along], dim)) return 0;
+    Py_ssize_t dim = 0;
+    const bool lines = kernel.along != NO_DIMENSION;
+    if (kernel.along >= count || count + outs > DenseValues::MOST || (lines && !index_of(values[kernel.along], dim)))
+        return 0;
     PyObject* given[DenseValues::MOST];
     Ref views[DenseValues::MOST];
     for (Py_ssize_t at = 0; at < outs; at++) given[at] = several ? PyTuple_GET_ITEM(out, at) : out;
@@ -165,13 +167,13 @@ int run_in_order(const Kernel& kernel, PyObject* out, PyObject* const* values, P
     if (!along || !made) return -1;
     if (several)
         for (Py_ssize_t at = 0; at < outs; at++) PyTuple_SET_ITEM(made.get(), at, Py_NewRef(given[at]));
-    given[outs + kernel.along] = along.get();
+    if (lines) given[outs + kernel.along] = along.get();
     return kernel.function(made.get(), given + outs, count);
 }
 
 int run_function(const Kernel& kernel, PyObject* out, PyObject* const* values, Py_ssize_t count) {
     int done = kernel.function(out, values, count);
-    if (done == 0 && kernel.along >= 0) done = run_in_order(kernel, out, values, count);
+    if (done == 0 && kernel.along != ALL_DIMENSIONS) done = run_in_order(kernel, out, values, count);
     return done != 0 || kernel.layout == ANY_LAYOUT ? done : run_densely(kernel, out, values, count);
 }
 

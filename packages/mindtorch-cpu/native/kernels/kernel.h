@@ -21,6 +21,8 @@ enum Precision { FULL_PRECISION, REDUCED_PRECISION };
 // to one is copied back. It fills its outputs whole, then.
 enum Layout { ANY_LAYOUT, DENSE_LAYOUT };
 
+constexpr int ALL_DIMENSIONS = -1, NO_DIMENSION = -2;
+
 struct NamedKernel {
     const char* rows;  // of the op table, apart by spaces
     KernelFunction function;
@@ -28,8 +30,9 @@ struct NamedKernel {
     MakingFunction make = nullptr;  // in `function`'s place
     Layout layout = ANY_LAYOUT;
     // Of a kernel whose lines along a dimension have nothing to do with each other: the place of the dimension among
-    // its values. Where all its arrays lie in one other order it is given them in that order, without copies.
-    int along = -1;
+    // its values; of one whose elements have not, NO_DIMENSION. Where all its arrays lie in one other order it is given
+    // them in that order, without copies.
+    int along = ALL_DIMENSIONS;
 };
 
 struct Kernel {

@@ -1,4 +1,4 @@
-// The kernel of linear layers whose inputs are quantized when they come.
+// The kernels of linear layers with quantized weights.
 #pragma once
 
 #include "kernels/kernel.h"
@@ -6,5 +6,6 @@
 namespace mindtorch {
 
 int linear_dynamic_kernel(PyObject* out, PyObject* const* values, Py_ssize_t count);
+int linear_sums_kernel(PyObject* out, PyObject* const* values, Py_ssize_t count);
 
 }  // namespace mindtorch

@@ -2,7 +2,6 @@
 // numpy's.
 #include "gemm/gemm.h"
 #include "kernels/integer.h"
-#include "kernels/linear_dynamic.h"
 #include "kernels/operand.h"
 
 #include <float.h>
@@ -178,7 +177,6 @@ int addmm(PyObject* out, PyObject* const* values, Py_ssize_t count) {
 const NamedKernel matmul_kernels[] = {
     {"mm bmm mv dot steps.matmul", mm, REDUCED_PRECISION},
     {"addmm baddbmm addmv", addmm, REDUCED_PRECISION},
-    {"quantized::_linear_dynamic", linear_dynamic_kernel, FULL_PRECISION, nullptr, DENSE_LAYOUT},
     {nullptr, nullptr},
 };
 

@@ -11,6 +11,7 @@ namespace mindtorch {
     X(activation)                    \
     X(softmax_layer_norm)            \
     X(matmul)                        \
+    X(quantized)                     \
     X(attention)                     \
     X(conv)                          \
     X(max_pool)                      \

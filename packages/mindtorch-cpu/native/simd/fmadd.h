@@ -15,5 +15,14 @@ INLINE float fmadd(float a, float b, float c) { return a * b + c; }
 INLINE double fmadd(double a, double b, double c) { return a * b + c; }
 #endif
 
+// Rounded once in every build.
+INLINE float fused(float x, float factor, float addend) {
+#if defined(__FMA__) || defined(__aarch64__)
+    return __builtin_fmaf(x, factor, addend);
+#else
+    return (float)((double)x * factor + addend);
+#endif
+}
+
 }  // namespace
 }  // namespace mindtorch

@@ -79,7 +79,14 @@ steps.update(weighted_gather=_gather, weighted_scatter=_scatter, weight_grads=_w
 
 
 def gather(x: Any, table: WeightTable, axis: int, target: Any = None) -> Any:
-    """Return `x` with the places instead of the dimension `axis`; in `target`, where that is dense."""
+    """Return `x` with the places instead of the dimension `axis`; in `target`, where that lies in memory as `x` does."""
+    if not x.flags.c_contiguous:
+        order = sorted(range(x.ndim), key=lambda dim: -x.strides[dim])
+        lying = x.transpose(order)
+        if lying.flags.c_contiguous:
+            aim = None if target is None else target.transpose(order)
+            made = gather(lying, table, order.index(axis), aim)
+            return target if made is aim else made.transpose(np.argsort(order))
     shape = (*x.shape[:axis], len(table.begins) - 1, *x.shape[axis + 1 :])
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     usable = target is not None and target.flags.c_contiguous and target.dtype == x.dtype

@@ -14,7 +14,7 @@ from .test_native_pools import only_native
 
 pytestmark = pytest.mark.skipif(native.module is None, reason="without the native module")
 
-MODES = [(mode, padding, align) for mode in (0, 1) for padding in (0, 1) for align in (False, True)]
+MODES = [(mode, padding, align) for mode in (0, 1, 2) for padding in (0, 1, 2) for align in (False, True)]
 
 
 def planes_and_grid(points: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

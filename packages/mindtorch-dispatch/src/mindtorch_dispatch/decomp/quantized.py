@@ -12,6 +12,7 @@ from mindtorch_storage.quantized import INTEGERS, PACKED, PER_TENSOR, Quantizer
 
 from ..call import aten
 from ..meta.checks import check
+from ..meta.memory_format import suggested
 from ..meta.support import lacking
 from ..quantized.rounding import check_parameters, levels, quantize, quantize_channels, single
 from ..quantized.rounding import dequantize as numbers_of
@@ -132,7 +133,7 @@ def linear_dynamic(
     rows = aten.slice(aten.slice(rows, 0, 0, out_features), 1, 0, input.shape[-1])
     own_scale, own_zero = range_of(input, True)
     whole = aten.matmul(
-        aten.sub(levels(input, own_scale, own_zero, quint8), float(own_zero)),
+        aten.sub(aten._to_copy(levels(input, own_scale, own_zero, quint8), dtype=float64), float(own_zero)),
         aten.t(aten.sub(aten._to_copy(rows, dtype=float64), float(zero_point))),
     )
     summed = aten._to_copy(aten._to_copy(whole, dtype=float32), dtype=float64)
@@ -209,12 +210,20 @@ def refused(name: str) -> Any:
     return refuse
 
 
+def _int_repr(self: Tensor) -> Any:
+    """The integers, in the memory format that their strides suggest."""
+    whole = integers(self)
+    spec = suggested(whole._sig.spec)
+    made = aten.empty_strided(list(spec.shape), list(spec.stride), dtype=spec.dtype, device=spec.device)
+    return aten.copy_(made, whole)
+
+
 def _channel_parameter(which: str) -> Any:
     return lambda self: aten.clone(getattr(per_channel(self), which))
 
 
 _READ: dict[str, Any] = {
-    "int_repr": lambda self: aten.clone(integers(self)),
+    "int_repr": _int_repr,
     "q_scale": lambda self: per_tensor(self).scale,
     "q_zero_point": lambda self: per_tensor(self).zero_point,
     "q_per_channel_scales": _channel_parameter("scale"),

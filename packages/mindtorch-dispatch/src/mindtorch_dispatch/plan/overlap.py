@@ -35,7 +35,7 @@ def check_overlap(target: TensorBase, other: TensorBase, kind: str = PARTLY, wri
     one, two = written or target._sig.spec, other._sig.spec
     if not one.numel or not two.numel:
         return
-    if not all(is_non_overlapping_and_dense(spec.shape, spec.stride) for spec in (one, two)):
+    if not all(spec.is_contiguous or is_non_overlapping_and_dense(spec.shape, spec.stride) for spec in (one, two)):
         return
     start, begin = target._offset * one.itemsize, other._offset * two.itemsize
     if start >= begin + two.nbytes or begin >= start + one.nbytes:

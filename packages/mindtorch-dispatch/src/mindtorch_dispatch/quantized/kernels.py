@@ -9,13 +9,13 @@ from typing import Any
 
 from mindtorch_storage.dtype import float32, float64, qint8, qint32, quint8
 from mindtorch_storage.layout import preserve_format
-from mindtorch_storage.quantized import PACKED, PER_TENSOR, QuantizedArray, Quantizer
+from mindtorch_storage.quantized import PACKED, PER_TENSOR, RANGES, QuantizedArray, Quantizer
 
 from ..call import aten
 from ..meta.checks import check
 from ..meta.support import lacking
 from ..typing import Tensor
-from .rounding import dequantize, levels, quantize, requantized, single
+from .rounding import NAMESPACE, dequantize, levels, quantize, requantized, single
 from .table import kernel
 from .tensors import empty, integers, is_quantized, like, per_tensor, quantizer
 
@@ -155,7 +155,12 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 def relu(self: Tensor) -> Any:
     """The integers that are not below the zero point."""
     given = per_tensor(self)
-    return like(self, aten.clamp(integers(self), given.zero_point))
+    return like(self, _clamped(self, given.zero_point, None))
+
+
+def _clamped(self: Tensor, least: int | None, most: int | None) -> Any:
+    limits = RANGES[self.dtype]
+    return NAMESPACE._clamp(integers(self), limits[0] if least is None else least, limits[1] if most is None else most)
 
 
 @kernel("clamp", "hardtanh")
@@ -164,7 +169,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Any:
     check(min is not None or max is not None, lambda: "torch.clamp: At least one of 'min' or 'max' must not be None")
     given = per_tensor(self)
     bounds = [None if bound is None else _level(float(bound), given, self.dtype) for bound in (min, max)]
-    return like(self, aten.clamp(integers(self), *bounds))
+    return like(self, _clamped(self, *bounds))
 
 
 def _level(number: float, given: Quantizer, dtype: Any) -> int:

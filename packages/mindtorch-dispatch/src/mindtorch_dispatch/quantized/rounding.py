@@ -10,10 +10,13 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import float32, float64, int32, qint32, uint8
 from mindtorch_storage.quantized import FLOAT_PARAMETERS, INTEGERS, PACKED, PER_TENSOR, RANGES, Quantizer
 
-from ..call import aten
+from ..call import aten, namespace
 from ..meta.checks import check
 from ..typing import Tensor
 from .tensors import checked, integer_dtype, integers, new, quantizer
+
+NAMESPACE = namespace("quantized")
+"""The operators of integers that stand for numbers."""
 
 
 def single(number: float) -> float:
@@ -27,7 +30,19 @@ def _inverse(scale: float) -> float:
 
 
 def levels(values: Tensor, scale: float, zero_point: int, dtype: Dtype) -> Any:
-    """Return the integers, as float64, that stand for float32 numbers; half goes to even.
+    """Return the integers that stand for float32 numbers; half goes to even."""
+    if dtype in PACKED:
+        return _rounded(values, scale, zero_point, dtype)
+    return NAMESPACE._levels(values, scale, zero_point, dtype)
+
+
+def composed_levels(self: Tensor, scale: float, zero_point: int, dtype: Dtype) -> Any:
+    """`quantized::_levels` on devices that have no kernel for it."""
+    return aten._to_copy(_rounded(self, scale, zero_point, dtype), dtype=INTEGERS[dtype])
+
+
+def _rounded(values: Tensor, scale: float, zero_point: int, dtype: Dtype) -> Any:
+    """Return `levels` as float64.
 
     Those of 8 bits come of one fused multiplication and addition, those of 32 bits of two roundings, as in torch.
     """
@@ -77,7 +92,7 @@ def unpacked(tensor: Tensor) -> Any:
 def _finished(level: Tensor, dtype: Dtype, given: Quantizer) -> Any:
     if dtype in PACKED:
         return new(packed(level, dtype), dtype, given, tuple(level.shape))
-    return new(aten._to_copy(level, dtype=INTEGERS[dtype]), dtype, given)
+    return new(level, dtype, given)
 
 
 def check_parameters(name: str, zero_point: int, dtype: Dtype) -> None:
@@ -110,13 +125,14 @@ def quantize_channels(values: Tensor, given: Quantizer, dtype: Dtype) -> Any:
     inverse = aten.reciprocal(aten._to_copy(along(given.scale, axis, rank), dtype=float32))
     zero_point = aten._to_copy(along(given.zero_point, axis, rank), dtype=float32)
     level = aten.round(aten.add(aten.mul(values, inverse), zero_point))
-    return _finished(clamped(aten._to_copy(level, dtype=float64), dtype), dtype, given)
+    whole = clamped(aten._to_copy(level, dtype=float64), dtype)
+    return _finished(whole if dtype in PACKED else aten._to_copy(whole, dtype=INTEGERS[dtype]), dtype, given)
 
 
 def requantized(values: Tensor, given: Quantizer, dtype: Dtype) -> Any:
     """Return the integers that stand for numbers under a quantizer."""
     if given.scheme is PER_TENSOR:
-        return aten._to_copy(levels(values, given.scale, given.zero_point, dtype), dtype=INTEGERS[dtype])
+        return levels(values, given.scale, given.zero_point, dtype)
     return integers(quantize_channels(values, given, dtype))
 
 
@@ -125,14 +141,18 @@ def whole_numbers(tensor: Tensor) -> Any:
     return unpacked(tensor) if tensor.dtype in PACKED else integers(tensor)
 
 
+def composed_numbers(self: Tensor, scale: float, zero_point: int) -> Any:
+    """`quantized::_numbers` on devices that have no kernel for it."""
+    difference = aten._to_copy(aten.sub(aten._to_copy(self, dtype=int32), zero_point), dtype=float32)
+    return aten.mul(difference, single(scale))
+
+
 def dequantize(tensor: Tensor) -> Any:
     """Return the float32 numbers that a quantized tensor stands for."""
     given = quantizer(tensor)
     whole = whole_numbers(tensor)
     if given.scheme is PER_TENSOR:
-        wide = float64 if tensor.dtype is qint32 else int32
-        difference = aten._to_copy(aten.sub(aten._to_copy(whole, dtype=wide), given.zero_point), dtype=float32)
-        return aten.mul(difference, single(given.scale))
+        return NAMESPACE._numbers(whole, given.scale, given.zero_point)
     rank, axis = tensor.dim(), checked(given, tensor.shape, "dequantization").axis
     assert axis is not None
     scales, zero_points = along(given.scale, axis, rank), along(given.zero_point, axis, rank)

@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import qint8, qint32, quint8
 from mindtorch_storage.quantized import INTEGERS, PACKED, PER_TENSOR, QuantizedArray, QuantizedSpec, Quantizer
-from mindtorch_storage.tensor_base import TensorBase, ViewInfo, make_tensor
+from mindtorch_storage.tensor_base import TensorBase, ViewInfo, has_bytes, make_tensor
 
 from ..call import aten
 from ..interface.wiring import wired
@@ -45,7 +45,7 @@ def over(whole: Any, dtype: Dtype, given: Quantizer, shape: Any = None) -> Any:
     geometry = QuantizedSpec.of_integers(
         dtype, spec.device, spec.shape if shape is None else shape, None if packed else spec.stride
     )
-    storage = whole._materialized_storage()
+    storage = whole._storage if has_bytes(whole) else whole._materialized_storage()
     array = QuantizedArray(whole, given)
     return make_tensor(wired.tensor_class, geometry.plain, array, storage, whole._offset, whole._counter)
 

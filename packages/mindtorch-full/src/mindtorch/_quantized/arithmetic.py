@@ -11,7 +11,7 @@ import mindtorch as torch
 from mindtorch._tensor import Tensor
 from mindtorch_storage.quantized import RANGES
 
-from .rounding import dequantized, integers, laid_out_as, left_over, rounded, scaled, tensor_of
+from .rounding import alike, integers, laid_out_as, made_of, scaled, tensor_of
 
 
 def _check_operands(one: Any, two: Any) -> None:
@@ -23,25 +23,19 @@ def _check_operands(one: Any, two: Any) -> None:
 def add(qa: Tensor, qb: Tensor, scale: float, zero_point: int, relu: bool = False) -> Any:
     """The sum of numbers, rounded to another scale."""
     _check_operands(qa, qb)
-    pairs = [dequantized(integers(one), one.q_scale(), one.q_zero_point()) for one in (qa, qb)]
-    vectors, singles = (one + two for one, two in zip(*pairs, strict=True))
-    if relu:
-        vectors, singles = np.maximum(vectors, 0), np.maximum(singles, 0)
-    first = qa if qa.dim() >= qb.dim() else qb
-    alone = left_over(first) if tuple(first.shape) == vectors.shape else np.zeros(vectors.shape, bool)
-    return laid_out_as(
-        tensor_of(rounded(vectors, singles, scale, zero_point, alone), scale, zero_point, qa.dtype), first
-    )
+    first, second, part = alike(qa, qb)
+    pair = (qa.q_scale(), qa.q_zero_point(), qb.q_scale(), qb.q_zero_point())
+    whole = torch.ops.quantized._add(first, second, *pair, float(scale), int(zero_point), relu, part)
+    return laid_out_as(made_of(whole, scale, zero_point, qa.dtype), qa if qa.dim() >= qb.dim() else qb)
 
 
 def mul(qa: Tensor, qb: Tensor, scale: float, zero_point: int, relu: bool = False) -> Any:
     """The product of numbers, rounded to another scale; that of the integers is exact."""
     _check_operands(qa, qb)
-    whole = (integers(qa) - qa.q_zero_point()) * (integers(qb) - qb.q_zero_point())
-    factor = np.float32(qa.q_scale()) * np.float32(qb.q_scale()) * (np.float32(1) / np.float32(scale))
-    level = scaled(whole, factor, zero_point)
-    level = np.maximum(level, zero_point) if relu else level
-    return laid_out_as(tensor_of(level, scale, zero_point, qa.dtype), qa)
+    factor = float(np.float32(qa.q_scale()) * np.float32(qb.q_scale()) * (np.float32(1) / np.float32(scale)))
+    zeros = (qa.q_zero_point(), qb.q_zero_point(), int(zero_point))
+    whole = torch.ops.quantized._mul(*alike(qa, qb)[:2], factor, *zeros, relu)
+    return laid_out_as(made_of(whole, scale, zero_point, qa.dtype), qa)
 
 
 def _number(b: Any) -> float:

@@ -6,17 +6,9 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._tensor import Tensor
-from mindtorch_dispatch.meta.quantized import PANEL, WORD
 
 from .packed import LinearPackedParams
 from .products import scaled_product
-
-
-def _panels(whole: Any) -> Any:
-    """Return a matrix of integers as the product reads it: panels of its rows, in words of its columns."""
-    rows, depth = whole.shape
-    padded = torch.nn.functional.pad(whole, [0, -depth % WORD, 0, -rows % PANEL])
-    return padded.view(-1, PANEL, padded.shape[1] // WORD, WORD).transpose(1, 2).contiguous()
 
 
 def linear_dynamic(input: Tensor, packed: LinearPackedParams, reduce_range: bool = False, relu: bool = False) -> Any:
@@ -25,13 +17,9 @@ def linear_dynamic(input: Tensor, packed: LinearPackedParams, reduce_range: bool
     if weight.qscheme() != torch.per_tensor_affine:
         found = _by_channel(input.detach(), packed, reduce_range)
         return found.relu() if relu else found
-    kept = getattr(packed, "panels", None)
-    if kept is None:
-        panels = _panels(weight.int_repr())
-        packed.panels = kept = (panels, panels.sum((1, 3), dtype=torch.int32).flatten())
     found = torch.ops.quantized._linear_dynamic(
         input.detach(),
-        *kept,
+        *packed.panels,
         None if bias is None else bias.detach(),
         weight.shape[0],
         weight.q_scale(),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import mindtorch as torch
 from mindtorch.cpu import _is_vnni_supported
+from mindtorch_dispatch.meta.quantized import PANEL, WORD
+from mindtorch_dispatch.quantized.tensors import integers
 
 
 def engine() -> str:
@@ -20,8 +23,8 @@ def symmetric(weight: Any) -> bool:
     return bool((weight.q_per_channel_zero_points() == 0).all())
 
 
-class LinearPackedParams:
-    """Weight and bias of a linear layer, whose products fbgemm or oneDNN would compute."""
+class PackedParams:
+    """Weight and bias of a layer, and what its products read of them."""
 
     def __init__(self, weight: Any, bias: Any, by: str) -> None:
         self.weight, self.bias, self.by = weight, bias, by
@@ -30,17 +33,48 @@ class LinearPackedParams:
         """Return weight and bias."""
         return self.weight, self.bias
 
+    @cached_property
+    def scales(self) -> Any:
+        """The scale of the weight, or one of each channel, as float32."""
+        weight = self.weight
+        if weight.qscheme() == torch.per_tensor_affine:
+            return torch.tensor([weight.q_scale()])
+        return weight.q_per_channel_scales().float()
 
-class ConvPackedParams:
+    @cached_property
+    def zero_point(self) -> int | None:
+        """The zero point of the weight; None where channels have different ones."""
+        weight = self.weight
+        if weight.qscheme() == torch.per_tensor_affine:
+            return int(weight.q_zero_point())
+        return 0 if symmetric(weight) else None
+
+    @cached_property
+    def panels(self) -> tuple[Any, Any]:
+        """The weight as the product reads it, panels of its rows in words of its columns, and the sums of its rows."""
+        whole = self._rows()
+        rows, depth = whole.shape
+        padded = torch.nn.functional.pad(whole, [0, -depth % WORD, 0, -rows % PANEL])
+        panels = padded.view(-1, PANEL, padded.shape[1] // WORD, WORD).transpose(1, 2).contiguous()
+        return panels, panels.sum((1, 3), dtype=torch.int32).flatten()
+
+    def _rows(self) -> Any:
+        """The integers of the weight, a row for each channel, the weight's own channels last."""
+        whole = integers(self.weight)
+        return whole.movedim(1, -1).flatten(1)
+
+
+class LinearPackedParams(PackedParams):
+    """Weight and bias of a linear layer, whose products fbgemm or oneDNN would compute."""
+
+
+class ConvPackedParams(PackedParams):
     """Weight and bias of a convolution, and its steps."""
 
     def __init__(self, weight: Any, bias: Any, steps: tuple[Any, ...], transposed: bool, by: str) -> None:
-        self.weight, self.bias, self.by, self.transposed = weight, bias, by, transposed
+        super().__init__(weight, bias, by)
+        self.transposed = transposed
         self.stride, self.padding, self.output_padding, self.dilation, self.groups = steps
-
-    def unpack(self) -> tuple[Any, Any]:
-        """Return weight and bias."""
-        return self.weight, self.bias
 
 
 def _check_weight(name: str, weight: Any, by: str) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 import mindtorch as torch
-from mindtorch_storage.quantized import RANGES
+from mindtorch_dispatch.quantized.tensors import integers as integers_of
+from mindtorch_dispatch.quantized.tensors import new
+from mindtorch_storage.quantized import RANGES, Quantizer
 
 _GRAIN = 32768  # elements that a thread takes at least
 
@@ -25,25 +27,15 @@ def tensor_of(levels: Any, scale: float, zero_point: int, dtype: Any) -> Any:
     return torch._make_per_tensor_quantized_tensor(whole, float(scale), int(zero_point))
 
 
+def made_of(whole: Any, scale: float, zero_point: int, dtype: Any) -> Any:
+    """Return the quantized tensor over integers that were made for it."""
+    return new(whole, dtype, Quantizer(float(scale), int(zero_point)))
+
+
 def fused(factor: Any, other: Any, addend: Any) -> Any:
     """Return the product and sum of float32 numbers, which are rounded once."""
     exact = np.asarray(factor, np.float64) * np.asarray(other, np.float64) + np.asarray(addend, np.float64)
     return exact.astype(np.float32)
-
-
-def dequantized(levels: Any, scale: float, zero_point: int) -> tuple[Any, Any]:
-    """Return the numbers of integers as vectors and as single elements give them."""
-    single = np.float32(scale)
-    vectors = fused(levels, single, single * np.float32(-zero_point))
-    return vectors, (levels - zero_point).astype(np.float32) * single
-
-
-def rounded(vectors: Any, singles: Any, scale: float, zero_point: int, alone: Any) -> Any:
-    """Return the integers of numbers; `alone` says which of them no vector takes: those are rounded with the zero point."""
-    inverse = np.float32(1) / np.float32(scale)
-    with np.errstate(all="ignore"):
-        by_vectors = np.rint(vectors * inverse) + zero_point
-        return np.where(alone, np.rint(singles * inverse + np.float32(zero_point)), by_vectors)
 
 
 def scaled(whole: Any, multiplier: Any, zero_point: int) -> Any:
@@ -52,20 +44,37 @@ def scaled(whole: Any, multiplier: Any, zero_point: int) -> Any:
         return np.rint(whole.astype(np.float32) * multiplier) + zero_point
 
 
-def left_over(tensor: Any) -> Any:
-    """Return where in a tensor single elements are computed: behind the last whole pair of vectors of a thread's part."""
-    count = tensor.numel()
-    pair = 64
-    parts = max(1, min(torch.get_num_threads(), -(-count // _GRAIN)))
-    length = -(-count // parts) if count else 0
-    place = np.arange(count)
-    within = place % max(length, 1)
-    whole = np.minimum(length, count - (place - within)) // pair * pair
-    alone = within >= whole
-    if tensor.dim() == 4 and not tensor.is_contiguous() and tensor.is_contiguous(memory_format=torch.channels_last):
-        batch, channels, height, width = tensor.shape
-        return alone.reshape(batch, height, width, channels).transpose(0, 3, 1, 2)
-    return alone.reshape(tuple(tensor.shape))
+def alike(one: Any, other: Any) -> tuple[Any, Any, int]:
+    """Return the integers of two tensors, broadcast and in one order in memory, and how many a thread adds at a time.
+
+    That is 1 where torch goes from element to element, as the tensors lie in different orders.
+    """
+    first, second = integers_of(one), integers_of(other)
+    if first._sig.spec is second._sig.spec and (first.is_contiguous() or _is_channels_last(first)):
+        count = first.numel()
+        parts = max(1, min(torch.get_num_threads(), -(-count // _GRAIN)))
+        return first, second, -(-count // parts)
+    both = torch.broadcast_tensors(first, second)
+    leading = integers_of(one if one.dim() >= other.dim() else other)
+    chosen = torch.channels_last if _is_channels_last(leading) else torch.contiguous_format
+    first, second = (whole.contiguous(memory_format=chosen) for whole in both)
+    return first, second, _run(both)
+
+
+def _run(both: Any) -> int:
+    """Return how many elements of tensors of one shape follow each other in memory, each of them or the same in one."""
+    shape, strides = both[0].shape, [whole.stride() for whole in both]
+    if not shape or any(one[-1] not in (0, 1) and shape[-1] > 1 for one in strides):
+        return 1
+    count, dim = shape[-1], len(shape) - 2
+    while dim >= 0 and all(one[dim] == one[dim + 1] * shape[dim + 1] for one in strides):
+        count *= shape[dim]
+        dim -= 1
+    return max(count, 1)
+
+
+def _is_channels_last(tensor: Any) -> bool:
+    return tensor.dim() == 4 and not tensor.is_contiguous() and tensor.is_contiguous(memory_format=torch.channels_last)
 
 
 def channels_last(made: Any) -> Any:

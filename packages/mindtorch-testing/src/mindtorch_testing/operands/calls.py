@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import mindtorch as mt
-from mindtorch_testing.operands import layers, matrices, moves
+from mindtorch_testing.operands import layers, matrices, moves, quantized
 from mindtorch_testing.operands.draw import FLOATS, Operands
 from mindtorch_testing.operands.recipes import RECIPES
 
-FAMILIES = (layers, matrices, moves)  # imported so that their recipes are entered
+FAMILIES = (layers, matrices, moves, quantized)  # imported so that their recipes are entered
 ROWS = sorted(RECIPES)
 COARSE = {"bfloat16": 2e-2, "float16": 4e-3}
 TOLERANCE = 2e-4
