@@ -84,40 +84,31 @@ for _rank in (1, 2, 3):
         composite=composed.refused(f"quantized_max_pool{_rank}d"),
         variants="function",
     )
-op(
-    "quantized::_levels(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor",
-    rules.levels,
-    composite=rounding.composed_levels,
-    inplace=False,
-    out=False,
-    variants="",
-)
-op(
-    "quantized::_numbers(Tensor self, float scale, int zero_point) -> Tensor",
-    rules.numbers,
-    composite=rounding.composed_numbers,
-    inplace=False,
-    out=False,
-    variants="",
-)
 _PAIR = "float self_scale, int self_zero_point, float other_scale, int other_zero_point"
-for _schema, _rule in (
-    ("_clamp(Tensor self, int least, int most)", rules.alike),
-    (f"_add(Tensor self, Tensor other, {_PAIR}, float scale, int zero_point, bool relu, int part)", rules.alike),
+for _schema, _rule, _composite in (
+    ("_levels(Tensor self, float scale, int zero_point, ScalarType dtype)", rules.levels, rounding.composed_levels),
+    ("_numbers(Tensor self, float scale, int zero_point)", rules.numbers, rounding.composed_numbers),
+    ("_clamp(Tensor self, int least, int most)", rules.alike, None),
+    (f"_add(Tensor self, Tensor other, {_PAIR}, float scale, int zero_point, bool relu, int part)", rules.alike, None),
     (
         "_mul(Tensor self, Tensor other, float factor, int self_zero_point, int other_zero_point, int zero_point, "
         "bool relu)",
         rules.alike,
+        None,
     ),
-    ("_linear_sums(Tensor input, Tensor weight, Tensor sums, int out_features, int zero_point, int weight_zero_point)",
-     rules.linear_sums),
+    (
+        "_linear_sums(Tensor input, Tensor weight, Tensor sums, int out_features, int zero_point, int weight_zero_point)",
+        rules.linear_sums,
+        None,
+    ),
     (
         "_requantize(Tensor sums, Tensor scales, Tensor? bias, float input_scale, float scale, int zero_point, "
         "bool scaled_bias, bool relu, ScalarType dtype)",
         rules.requantize,
+        None,
     ),
-):  # fmt: skip
-    op(f"quantized::{_schema} -> Tensor", _rule, inplace=False, out=False, variants="")
+):
+    op(f"quantized::{_schema} -> Tensor", _rule, composite=_composite, inplace=False, out=False, variants="")
 op(
     "quantized::_linear_dynamic(Tensor input, Tensor weight, Tensor sums, Tensor? bias, int out_features, float scale, "
     "int zero_point) -> Tensor",
