@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="oracle")
 
 import mindtorch  # noqa: E402
+from mindtorch_dispatch.quantized import rounding  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -147,3 +148,12 @@ def test_convolutions(convolution, engine, by_channel):
         finally:
             module.backends.quantized.engine = before
     same(found[1], found[0])
+
+
+@pytest.mark.parametrize("kind", ["quint8", "qint8", "qint32"])
+def test_what_levels_and_numbers_are_composed_of_has_their_bits(kind):
+    dtype = getattr(mindtorch, kind)
+    x = mindtorch.tensor([*numbers(50).tolist(), float("nan"), float("inf"), -float("inf"), 0.025, 0.075])
+    levels = mindtorch.ops.quantized._levels(x, 0.05, 7, dtype)
+    same(rounding.composed_levels(x, 0.05, 7, dtype), levels)
+    same(rounding.composed_numbers(levels, 0.05, 7), mindtorch.ops.quantized._numbers(levels, 0.05, 7))
