@@ -8,7 +8,7 @@ from pathlib import Path
 
 import recorder
 from processes import Outcomes, command, handed_on, outcomes_of
-from sources import HERE, infrastructure, internals, tests
+from sources import GONE, HERE, infrastructure, internals, tests
 
 
 def _environment(name: str, record: Path, shard: str, ids: Path | None, proxy: bool, timeout: int) -> dict[str, str]:
@@ -19,6 +19,7 @@ def _environment(name: str, record: Path, shard: str, ids: Path | None, proxy: b
         "MINDTORCH_SUITE_RECORD": str(record),
         "MINDTORCH_SUITE_SHARD": shard,
         "MINDTORCH_SUITE_INTERNALS": os.pathsep.join(map(str, internals(name))),
+        recorder.GONE: GONE.get(name, ""),
         "DISTRIBUTED_TESTS_DEFAULT_TIMEOUT": str(timeout - 20),
         "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu",
         "PYTORCH_PRINT_REPRO_ON_FAILURE": "0",

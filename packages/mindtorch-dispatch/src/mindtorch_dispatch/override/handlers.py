@@ -108,6 +108,10 @@ def _handler(func: Callable[..., Any], owner: Any) -> Callable[..., Any]:
     rule = rules.get(type(owner)) if rules else None
     if rule is None:
         rule = owner.__torch_dispatch__
+        if not isinstance(owner, TensorBase) and isinstance(getattr(rule, "__self__", None), type):
+            raise RuntimeError(
+                "Defining your mode's `__torch_dispatch__` as a classmethod is not supported, please make it a plain method"
+            )
         return cast(Callable[..., Any], rule)
     if isinstance(owner, TensorBase):
         return cast(Callable[..., Any], rule)

@@ -7,9 +7,11 @@ from typing import Any
 
 from mindtorch_dispatch.batching.planning import composed
 from mindtorch_dispatch.batching.rules.table import find_rule
+from mindtorch_dispatch.batching.wrapper import is_batched
 from mindtorch_dispatch.extend.entries import full_name
 from mindtorch_dispatch.extend.key_names import parse_key
 from mindtorch_dispatch.keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
+from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.registry import registry
 from mindtorch_dispatch.schema import parse_schema as _parse
 from mindtorch_dispatch.schema.function_schema import Argument, FunctionSchema
@@ -17,6 +19,7 @@ from mindtorch_dispatch.state import state
 from mindtorch_dispatch.table import OpRow, packets
 from mindtorch_dispatch.table.out_forms import out_rows, out_schema
 from mindtorch_dispatch.table.tags import Tag
+from mindtorch_storage.layout import strided
 
 __all__ = [
     "Argument",
@@ -25,13 +28,17 @@ __all__ = [
     "FunctionSchema",
     "Tag",
     "_AutoDispatchBelowAutograd",
+    "_DispatchOperatorHandle",
     "_ExcludeDispatchKeyGuard",
     "_IncludeDispatchKeyGuard",
     "_after_autograd_keyset",
+    "_dispatch_call_boxed",
+    "_dispatch_find_schema_or_throw",
     "_dispatch_get_all_op_names",
     "_dispatch_get_registrations_for_dispatch_key",
     "_dispatch_has_kernel",
     "_dispatch_has_kernel_for_dispatch_key",
+    "_dispatch_isTensorSubclassLike",
     "_dispatch_keys",
     "_dispatch_tls_is_dispatch_key_excluded",
     "_dispatch_tls_is_dispatch_key_included",
@@ -162,6 +169,36 @@ def _dispatch_get_registrations_for_dispatch_key(dispatch_key: str = "") -> list
             name for name, row, _ in _overloads() if registry.overload_of(row).has_kernel_for_dispatch_key(key)
         )
     )
+
+
+class _DispatchOperatorHandle:
+    """An overload as `_dispatch_call_boxed` takes it."""
+
+    def __init__(self, row: OpRow) -> None:
+        self._overload = registry.overload_of(row)
+
+    def schema(self) -> FunctionSchema:
+        """Return the overload's signature."""
+        schema: FunctionSchema = self._overload._schema
+        return schema
+
+
+def _dispatch_find_schema_or_throw(name: str, overload_name: str) -> _DispatchOperatorHandle:
+    full = f"{name}.{overload_name}" if overload_name else name
+    row = registry.find(full)
+    if row is None:
+        raise RuntimeError(f"Could not find schema for {full}" + "." * (not overload_name))
+    return _DispatchOperatorHandle(row)
+
+
+def _dispatch_call_boxed(handle: _DispatchOperatorHandle, *args: Any, **kwargs: Any) -> Any:
+    return handle._overload(*args, **kwargs)
+
+
+def _dispatch_isTensorSubclassLike(tensor: Any) -> bool:
+    spec = tensor._sig.spec
+    unusual = spec.device.type == "meta" or spec.layout is not strided
+    return unusual or is_batched(tensor) or dispatches(type(tensor))
 
 
 def _dispatch_has_kernel(name: str) -> bool:

@@ -37,6 +37,12 @@ _utils = LazyModule("mindtorch._utils", "it takes tensors apart itself; files of
 _tensor = LazyModule("mindtorch._tensor", "the same")
 
 _BASE_SLOTS = frozenset(TensorBase.__slots__)
+_NO_EMPTY_COPY = (
+    "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that implement "
+    "new_empty() and for which that function returns another instance of the same subclass. You should either properly "
+    "implement new_empty() for your subclass or override __deepcopy__() if it is intended behavior for new_empty() to "
+    "return an instance of a different type."
+)
 _NOT_LEAF = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
     "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
@@ -272,6 +278,8 @@ class PicklingMixin(TensorBase):
         without_array = sig.spec.layout is not strided or type(sig.spec) is QuantizedSpec or has_math_bits(self)
         if without_array or (type(self) not in plain_types and dispatches(type(self))):
             return _cloned(self, memo)
+        if type(self) not in plain_types and type(self.new_empty([])) is not type(self):
+            raise RuntimeError(_NO_EMPTY_COPY)
         if sig.spec.device.type == "meta":
             storage, array = UntypedStorage(sig.spec.nbytes, device="meta"), None
         else:

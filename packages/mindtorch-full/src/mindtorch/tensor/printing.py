@@ -239,17 +239,17 @@ def tensor_text(tensor: Any, contents: str | None = None, size: bool = False) ->
         suffixes = [*suffixes, *_quantized_suffixes(tensor, size)]
         numbers = tensor.dequantize()
         text = "[]" if not spec.numel else contents if contents is not None else contents_text(numbers, len(prefix))
-    elif spec.device.type == "meta" or is_bare(tensor):
+    elif spec.device.type == "meta" or (contents is None and is_bare(tensor)):
         suffixes.append(f"size={tuple(getattr(tensor, '_varying', None) or spec.shape)}")
         if spec.dtype is not default:
             suffixes.append(f"dtype={spec.dtype}")
-        text = "..."
+        text = "..." if contents is None else contents
     elif spec.numel == 0:
         if spec.ndim != 1:
             suffixes.append(f"size={tuple(spec.shape)}")
         if spec.dtype is not default:
             suffixes.append(f"dtype={spec.dtype}")
-        text = "[]"
+        text = "[]" if contents is None else contents
     else:
         if not PRINT_OPTS.edgeitems:
             suffixes.append(f"size={tuple(spec.shape)}")

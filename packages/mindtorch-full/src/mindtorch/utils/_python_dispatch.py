@@ -11,6 +11,7 @@ import mindtorch as torch
 from mindtorch._C import _modes as stacks
 from mindtorch._naming import adopt
 from mindtorch_dispatch.execute.executor import rebind_geometry
+from mindtorch_dispatch.extend.overloads import OpOverload
 from mindtorch_dispatch.override.handlers import PYTHON_MASK
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_storage.tensor_base import is_bare
@@ -242,8 +243,10 @@ def _share_storage(target: Any, source: Any) -> None:
 
 
 def _correct_storage_aliasing(func: Any, schema_info: SchemaInfo, args: Any, outs: Any) -> None:
-    if func.namespace != "aten":
-        raise AssertionError(f"expected an operator of aten, got {func}")
+    if not isinstance(func, OpOverload):
+        raise AssertionError(f"func must be an OpOverload, got {type(args)}")
+    if not isinstance(outs, (list, tuple)):
+        raise AssertionError(f"outs must be a list or tuple, got {type(args)}")
     for at, to in schema_info.read_only_alias_match_indexes:
         results = outs[to]
         for result in results if isinstance(results, list) else (results,):

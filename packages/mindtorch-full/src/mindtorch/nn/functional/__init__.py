@@ -189,6 +189,14 @@ _OPS = {
 }
 _OPS["logsigmoid"] = "log_sigmoid"
 
+_OF_OVERRIDES = (
+    "handle_torch_function",
+    "has_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+)
+"""What copies of torch's functions import from here, to ask their arguments first."""
+
 NOT_OVERRIDABLE = frozenset("grouped_mm sigmoid tanh upsample upsample_bilinear upsample_nearest".split())
 """Functions of Python that only call others; those ask."""
 
@@ -307,18 +315,21 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Bind the op ``name`` on first use; AttributeError, in torch's words, where there is none."""
     op = _OPS.get(name)
-    if op is None:
+    if name in _OF_OVERRIDES:
+        value = getattr(torch.overrides, name)
+    elif op is not None:
+        value = vars(_C._nn).get(op) or getattr(torch, op)
+    else:
         raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}'")
-    value = vars(_C._nn).get(op) or getattr(torch, op)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_OPS})
+    return sorted({*globals(), *_OPS, *_OF_OVERRIDES})
 
 
 adopt(globals())
 make_overridable(globals(), [name for name in __all__ if name not in NOT_OVERRIDABLE and not name.startswith("_")])
-__all__ += list(_OPS)  # bound when they are first asked for, which a star import does
+__all__ += [*_OPS, *_OF_OVERRIDES]  # bound when they are first asked for, which a star import does
 _threshold = threshold
