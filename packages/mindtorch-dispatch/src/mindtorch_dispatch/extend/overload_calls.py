@@ -57,7 +57,8 @@ def call_packet(packet: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 def call_of_packet(packet: Any, form: Callable[..., Any]) -> Callable[..., Any]:
     """Return what calls a built-in operator's packet: its function `form`.
 
-    Where a list of tensors may hold None by the schema, which torch's function does not take, it is the only overload.
+    Where a list of tensors may hold None by the schema, which torch's function does not take, it is the only overload; of
+    an operator that the table does not have, whichever takes the arguments.
     """
     if not any("Tensor?[]" in (row.base or row).signature for row in packet.packet.rows):
         return form
@@ -65,10 +66,10 @@ def call_of_packet(packet: Any, form: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: object, **kwargs: object) -> Any:
         return call_packet(packet, args, kwargs)
 
-    (row,) = packet.packet.rows
+    rows = packet.packet.rows
     made: Callable[..., Any] = call
-    if native_path.caller is not None:
-        made = native_path.caller(packet.packet, call, False, row)
+    if native_path.caller is not None and len(rows) == 1:
+        made = native_path.caller(packet.packet, call, False, rows[0])
     made.__name__ = packet.packet.name
     # Native functions make the text when it is first read.
     made.__doc__ = form.__doc__ if made is call else partial(getattr, form, "__doc__")  # type: ignore[assignment]
