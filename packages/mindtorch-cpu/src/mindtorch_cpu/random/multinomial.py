@@ -38,8 +38,10 @@ def _race(generator: Generator, out: Any, weights: Any) -> None:
     totals = wide.sum(-1)
     if (totals == 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    clocks = np.empty(weights.shape, weights.dtype)
+    by_columns = weights.strides[0] < weights.strides[1] and min(weights.shape) > 1
+    clocks = np.empty(weights.shape[::-1] if by_columns else weights.shape, weights.dtype)
     exponential(generator, clocks, 1.0)
+    clocks = clocks.T if by_columns else clocks  # torch's clocks lie as the weights do, and are drawn as they lie
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         speeds = (wide / clocks.astype(wide.dtype)).astype(weights.dtype).astype(wide.dtype)
     if out.shape[1] == 1:

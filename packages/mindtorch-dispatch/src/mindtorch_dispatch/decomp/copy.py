@@ -17,6 +17,7 @@ from mindtorch_storage.tensor_base import TensorBase
 from ..call import aten
 from ..meta.checks import check
 from ..meta.factory import strides_for
+from ..meta.memory_format import suggested_format
 from ..typing import Tensor, TensorOrScalar
 
 _CPU = intern_device("cpu")
@@ -52,7 +53,7 @@ def convert(
         not copy
         and (dtype is None or dtype is spec.dtype)
         and (device is None or same_device(device, spec.device))
-        and (kept_format or spec.stride == (strides_for(spec.shape, memory_format) or spec.contiguous().stride))
+        and (kept_format or memory_format is suggested_format(spec))
     ):
         return self
     return aten._to_copy(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch_storage.dtype import int64
+from mindtorch_storage.layout import contiguous_format
 from mindtorch_storage.strides import has_internal_overlap, infer_size, memory_span
 from mindtorch_storage.tensor_base import TensorBase
 
@@ -219,7 +220,7 @@ def repeat_interleave(self: Tensor, repeats: Any, dim: int | None, output_size: 
             lambda: f"repeat_interleave: Invalid output_size, expected {repeats * extent} but got {output_size}",
         )
         widened = aten.expand(aten.unsqueeze(self, dim + 1), [*self.shape[: dim + 1], repeats, *self.shape[dim + 1 :]])
-        return aten.flatten(aten.clone(widened), dim, dim + 1)
+        return aten.flatten(aten.clone(widened, memory_format=contiguous_format), dim, dim + 1)
     check(len(repeats.shape) <= 1, lambda: "repeats must be 0-dim or 1-dim tensor")
     check(
         repeats.dtype.name in ("int64", "int32"),
@@ -277,7 +278,7 @@ def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Any:
         return aten.flip(self, list(dims))
     if turns == 3:
         return unlinked(aten.transpose(aten.flip(self, [dims[0]]), dims[0], dims[1]))
-    return aten.clone(self)
+    return aten.clone(self, memory_format=contiguous_format)
 
 
 def diag(self: Tensor, diagonal: int) -> Any:
@@ -346,7 +347,7 @@ def scatter_of(name: str) -> Callable[..., Any]:
     """Return the function that writes `src` into the view `name` of a copy of `self`."""
 
     def scatter(self: Tensor, src: Tensor, *arguments: object) -> Any:
-        made = _copied_memory(self) if name == "as_strided" else aten.clone(self)
+        made = _copied_memory(self)
         region = getattr(aten, name)(made, *arguments)
         check(
             region.shape == src.shape,

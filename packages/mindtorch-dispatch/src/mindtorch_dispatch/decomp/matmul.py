@@ -186,7 +186,7 @@ def kron(self: Tensor, other: Tensor) -> Any:
     left = aten._unsafe_view(self, [extent for size in first for extent in (size, 1)])
     right = aten._unsafe_view(other, [extent for size in second for extent in (1, size)])
     joined = [one * two for one, two in zip(first, second, strict=True)]
-    return aten._unsafe_view(aten.contiguous(aten.mul(left, right), memory_format=contiguous_format), joined)
+    return aten._unsafe_view(aten.mul(left, right), joined)
 
 
 _CROSS_WARNING = (

@@ -44,7 +44,8 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None) 
         return npu.npu_rms_norm(input, gamma, finfo(float32).eps if eps is None else eps)[0]
     if not (dtype.is_floating_point or dtype.is_complex):
         raise lacking(dtype, "rms_norm")  # a composite, which checks on the meta device, too
-    wide = aten._to_copy(input, dtype=float32) if dtype.name in ("float16", "bfloat16") else input
+    dense = aten.contiguous(input, memory_format=contiguous_format)
+    wide = aten._to_copy(dense, dtype=float32) if dtype.name in ("float16", "bfloat16") else dense
     if eps is None:
         eps = finfo(wide.dtype.to_real() if dtype.is_complex else wide.dtype).eps
     dims = list(range(first, len(input.shape)))

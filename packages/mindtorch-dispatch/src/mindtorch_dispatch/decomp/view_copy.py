@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.layout import contiguous_format
 
 from ..call import aten
@@ -18,7 +19,8 @@ def copy_of(name: str) -> Callable[..., Any]:
     def copied(*values: object) -> Any:
         if name == "expand":  # its last argument is by keyword alone, and without effect
             values = values[:2]
-        made = getattr(aten, name)(*values)
+        sizes = name == "view" and not isinstance(values[1], Dtype)  # which a copy can have where no view can
+        made = getattr(aten, "reshape" if sizes else name)(*values)
         if isinstance(made, (list, tuple)):
             return tuple(aten.clone(one, memory_format=contiguous_format) for one in made)
         return aten.clone(made, memory_format=contiguous_format)

@@ -11,7 +11,7 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import broadcast_pair, broadcast_shapes, preserved_strides
 
 from .checks import check, shape_text, wrap_dim
-from .pointwise import DEFAULT, checked, pointwise, promoted
+from .pointwise import DEFAULT, broadcast_spec, checked, pointwise, promoted
 from .rule import MetaRule, Outputs, meta_rule
 from .support import BOOL_NAMES, COMPLEX, INTEGERS, lacking, limited, require_floating
 
@@ -139,7 +139,8 @@ def glu(self: Spec, dim: int = -1) -> Outputs:
     """`glu`: one half gated by the other."""
     wrapped, half = _halved(self, dim)
     require_floating(self, "glu_cpu")
-    return Outputs(Spec.of(self.dtype, self.device, half), values=(self, wrapped))
+    gate = Spec.of(self.dtype, self.device, half, self.stride)
+    return Outputs(broadcast_spec([gate, gate], self.dtype), values=(self, wrapped))
 
 
 @meta_rule(out=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.dtype import bfloat16, float16, float32
 from mindtorch_storage.spec import Spec
 
 from .checks import check, shape_text
@@ -132,6 +134,14 @@ def _transposed_size(
     return size
 
 
+def _in_rows(input: Spec, weight: Spec, groups: int) -> bool:
+    """Return whether torch convolves these volumes without oneDNN, which alone gives results in channels-last."""
+    if weight.ndim != 5 or input.dtype in (bfloat16, float16):
+        return False
+    small = math.prod(input.shape[:4]) <= 20480 and min(weight.shape[-2:]) <= 3
+    return input.dtype is not float32 or (groups == 1 and input.shape[0] == 1 and small)
+
+
 def in_format(shape: Sequence[int], *operands: Spec) -> Spec:
     """Return the spec of a result of `shape`: channels-last when one of the operands is."""
     for operand in operands:
@@ -229,6 +239,8 @@ def convolution(
     small, large = (input.shape, shape) if transposed else (shape, input.shape)
     stride, dilation = _used(stride, small[2:], large[2:]), _used(dilation, weight.shape[2:], large[2:])
     values = (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    if _in_rows(input, weight, groups):
+        return Outputs(Spec.of(input.dtype, input.device, shape), values=values)
     return Outputs(in_format(shape, input, weight), values=values)
 
 

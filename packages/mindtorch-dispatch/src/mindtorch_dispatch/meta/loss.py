@@ -112,7 +112,8 @@ def _binary_cross_entropy_with_logits(
             f"output with shape {shape_text(product.shape)} doesn't match the broadcast shape {shape_text(spec.shape)}"
         )
     _check_written(target, broadcast_spec([self, target], promoted([self, target])))
-    return Outputs(reduced(spec, reduction), cast=compute)
+    # torch writes into `1 - target`, whose strides the losses have.
+    return Outputs(reduced(broadcast_spec([target], compute, numbers=True), reduction), cast=compute)
 
 
 def _check_written(target: Spec, product: Spec) -> None:

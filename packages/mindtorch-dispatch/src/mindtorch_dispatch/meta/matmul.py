@@ -13,7 +13,7 @@ from mindtorch_storage.strides import broadcast_shapes
 from ..apart import COLUMN, COPIED, NOTHING_SHARED_AFTER, PARTLY, Apart
 from ..typing import Scalar
 from .checks import c_type, check, shape_text, wrap_dim, wrap_dims
-from .pointwise import check_integral_number, promoted
+from .pointwise import broadcast_spec, check_integral_number, promoted
 from .rule import MetaRule, Outputs, meta_rule
 from .support import BOOL_NAMES, WIDE_UNSIGNED, limited, refuse
 from .view import expand
@@ -239,7 +239,8 @@ def _addr(self: Spec, vec1: Spec, vec2: Spec, beta: Any = 1, alpha: Any = 1) -> 
     compute = promoted((self, vec1, vec2))
     check_integral_number(compute, "beta", beta)
     check_integral_number(compute, "alpha", alpha)
-    return Outputs(Spec.of(compute, self.device, shape), cast=compute)
+    column = Spec.of(vec1.dtype, vec1.device, (shape[0], 1), (vec1.stride[0], 1))
+    return Outputs(broadcast_spec([self, column, vec2], compute), cast=compute)
 
 
 addr = limited(MetaRule(_addr, inplace=True, out=True, apart=Apart(PARTLY, {0: COPIED, 1: COLUMN})), "addr_cpu")

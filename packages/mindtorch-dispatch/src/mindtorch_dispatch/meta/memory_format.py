@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindtorch_storage.dtype import dtype as Dtype
+from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format
+from mindtorch_storage.layout import memory_format as MemoryFormat
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import (
     channels_last_3d_strides,
     channels_last_strides,
     is_channels_last_3d_contiguous,
+    is_channels_last_contiguous,
     suggests_channels_last,
     suggests_channels_last_3d,
 )
@@ -27,6 +30,24 @@ def suggested(self: Spec, shape: Sequence[int] | None = None, dtype: Dtype | Non
     elif len(shape) == self.ndim == 5 and suggests_channels_last_3d(self.shape, self.stride):
         stride = channels_last_3d_strides(shape)
     return Spec.of(dtype or self.dtype, self.device, shape, stride)
+
+
+def suggested_format(self: Spec) -> MemoryFormat:
+    """Return the format that the strides suggest: channels-last where they are in that order, else contiguous."""
+    if self.ndim == 4 and suggests_channels_last(self.shape, self.stride):
+        return channels_last
+    if self.ndim == 5 and suggests_channels_last_3d(self.shape, self.stride):
+        return channels_last_3d
+    return contiguous_format
+
+
+def in_suggested_format(self: Spec) -> bool:
+    """Return whether the elements lie without gaps in the format that the strides suggest."""
+    found = suggested_format(self)
+    if found is contiguous_format:
+        return self.is_contiguous
+    fits = is_channels_last_contiguous if found is channels_last else is_channels_last_3d_contiguous
+    return fits(self.shape, self.stride)
 
 
 def suggested_volumes(self: Spec, shape: Sequence[int]) -> Spec:

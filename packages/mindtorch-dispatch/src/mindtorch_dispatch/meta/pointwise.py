@@ -194,6 +194,9 @@ def _check_alpha(self: Spec, other: Scalar | Spec, alpha: object = 1) -> None:
 no_bool_sub = limited(checked(pointwise(operands=(0, 1)), _check_sub), "add_stub")
 """`sub`: refuses bool operands."""
 
+reflected_sub = limited(checked(pointwise(operands=(1, 0)), _check_sub), "add_stub")
+"""`rsub`: the second operand comes first, also where strides are decided."""
+
 add = limited(checked(pointwise(operands=(0, 1)), _check_alpha), "add_stub")
 """`add`: checks the kind of alpha."""
 

@@ -16,6 +16,7 @@ from ..meta.pointwise import (
     no_complex,
     placed,
     pointwise,
+    reflected_sub,
     row_major,
     where,
 )
@@ -36,7 +37,7 @@ op("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", no_bool
 op("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", no_bool_sub, rounds=SCALED)
 op(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-    no_bool_sub,
+    reflected_sub,
     rounds=SCALED,
     variants="function",
     inplace=False,
@@ -44,7 +45,7 @@ op(
 )
 op(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    no_bool_sub,
+    reflected_sub,
     rounds=SCALED,
     variants="function",
     inplace=False,

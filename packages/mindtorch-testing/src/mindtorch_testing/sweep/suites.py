@@ -74,6 +74,7 @@ values, strides and gradients agree in that one. `meta` compares the geometry of
 `forward_mode` tangents. `vmap` compares the results for a
 batch with those of its examples one by one, `rule` says that no loop over examples computed them.
 `overlap` is `out=` that shares memory with an operand, all of it or a part, or with itself.
+`layouts` has the operands transposed, permuted, channels last, every other element or a part of a larger tensor.
 `npu` says whether values and gradients agree with every tensor on the simulated
 Ascend device, no kernel of the host taking part; entries that draw random numbers, which come from the
 device's own stream, are compared by geometry there.""",
@@ -175,4 +176,17 @@ OVERLAP = Suite(
 )
 """op_db with `out=` over the memory of an operand, or over itself; a column of its page."""
 
-SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, NPU, VMAP, OVERLAP, MODULES, OPTIMIZERS)}
+LAYOUTS = Suite(
+    "ops-layouts",
+    ("forward", "strides", "backward", "errors"),
+    OPS.database,
+    "mindtorch_testing.sweep.layouts:LayoutRunner",
+    OPS.key,
+    OPS.page,
+    "",
+    OPS.name,
+    "layouts",
+)
+"""op_db with operands that lie otherwise in memory; a column of its page."""
+
+SUITES = {suite.name: suite for suite in (OPS, *DTYPES, MODES, NPU, VMAP, OVERLAP, LAYOUTS, MODULES, OPTIMIZERS)}
