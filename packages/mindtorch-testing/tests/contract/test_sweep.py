@@ -69,6 +69,20 @@ def test_overlaps_of_out_that_torch_refuses_are_found(monkeypatch):
     assert found[backwards]["full"].reason.startswith("full of operand 0 and result 0: value")
 
 
+def test_operands_in_another_layout_are_told_apart(monkeypatch):
+    runner = SUITES["ops-layouts"].make_runner("torch", Limits(2, 2, 30.0))
+    for name in ("add", "native_group_norm", "nn.functional.glu"):
+        fields = runner.run(ENTRIES[name]).to_json()["fields"]
+        assert {field: found["status"] for field, found in fields.items()} == dict.fromkeys(fields, "pass")
+        assert fields.keys() >= {"forward", "strides", "backward"}
+    assert runner.run(ENTRIES["native_group_norm"]).outcomes["errors"].total
+
+    monkeypatch.setattr(runner, "rebind", lambda value: lambda *args, **options: value(*args, **options).contiguous())
+    found = runner.run(ENTRIES["nn.functional.glu"]).outcomes
+    assert found["forward"].status == "pass"
+    assert found["strides"].reason.startswith("stride")
+
+
 @pytest.mark.slow
 def test_a_crash_costs_one_entry(monkeypatch, tmp_path):
     (tmp_path / "crashing.py").write_text(

@@ -151,10 +151,11 @@ def angle(out: Any, self: Any) -> None:
         out[...] = np.where(np.isnan(self), np.nan, result)
 
 
-kernel("signbit", upcast=False)(lambda out, self: np.signbit(self, out) if self.dtype.kind != "b" else out.fill(False))
+# numpy 2.4 writes wrong answers of these two into results with gaps between the elements.
+kernel("signbit", upcast=False)(lambda out, self: np.copyto(out, self.dtype.kind != "b" and np.signbit(self)))
+kernel("isfinite")(lambda out, self: np.copyto(out, np.isfinite(self)))
 kernel("isnan")(lambda out, self: np.isnan(self, out))
 kernel("isinf")(lambda out, self: np.isinf(self, out))
-kernel("isfinite")(lambda out, self: np.isfinite(self, out))
 kernel("isposinf")(lambda out, self: np.isposinf(self, out) if self.dtype.kind == "f" else out.fill(False))
 kernel("isneginf")(lambda out, self: np.isneginf(self, out) if self.dtype.kind == "f" else out.fill(False))
 

@@ -67,9 +67,8 @@ def group_norm(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> 
     input = batched(input, dims[0], batch.size)
     own = dims[1] is not None or dims[2] is not None
     given = [None, None] if own else [weight, bias]
-    result, mean, rstd = (
-        unfolded(one, batch.size) for one in invoke(row, [folded(input), *given, count * batch.size, *rest])
-    )
+    images = aten.contiguous(folded(input))
+    result, mean, rstd = (unfolded(one, batch.size) for one in invoke(row, [images, *given, count * batch.size, *rest]))
     if own:
         result = _affine(result, weight, bias, dims[1:3], _channels(result))
     return [result, mean, rstd], [0, 0, 0]
