@@ -78,15 +78,19 @@ def _weight_grads(out: Any, places: Any, lines: Any, begins: Any, index: Any) ->
 steps.update(weighted_gather=_gather, weighted_scatter=_scatter, weight_grads=_weight_grads)
 
 
+# By the number of dimensions: the channels last, and back where they were.
+_ORDERS = {ndim: ((0, *range(2, ndim), 1), (0, ndim - 1, *range(1, ndim - 1))) for ndim in (3, 4, 5)}
+
+
 def gather(x: Any, table: WeightTable, axis: int, target: Any = None) -> Any:
     """Return `x` with the places instead of the dimension `axis`; in `target`, where that lies in memory as `x` does."""
-    if not x.flags.c_contiguous:
-        order = sorted(range(x.ndim), key=lambda dim: -x.strides[dim])
-        lying = x.transpose(order)
+    if axis > 1 and not x.flags.c_contiguous:
+        last, back = _ORDERS[x.ndim]
+        lying = x.transpose(last)
         if lying.flags.c_contiguous:
-            aim = None if target is None else target.transpose(order)
-            made = gather(lying, table, order.index(axis), aim)
-            return target if made is aim else made.transpose(np.argsort(order))
+            aim = None if target is None else target.transpose(last)
+            made = gather(lying, table, axis - 1, aim)
+            return target if made is aim else made.transpose(back)
     shape = (*x.shape[:axis], len(table.begins) - 1, *x.shape[axis + 1 :])
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     usable = target is not None and target.flags.c_contiguous and target.dtype == x.dtype
