@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+import mindtorch as mt
+
 from .sides import Scenarios, assert_same, caught
 
 scenarios = Scenarios()
@@ -449,3 +451,14 @@ def tensor_hooks_attribute(T):
     before = x._backward_hooks
     x.register_hook(lambda g: None)
     return before, type(x._backward_hooks).__name__, len(x._backward_hooks)
+
+
+def test_a_view_gets_its_first_hook_after_its_base_was_written() -> None:
+    x = mt.ones(3, requires_grad=True)  # torch ends in a segmentation fault here
+    y = x * 1
+    view, seen = y[:2], []
+    y.mul_(2)
+    view.register_hook(lambda grad: seen.append(grad.tolist()))
+    (view * 5).sum().backward()
+    assert seen == [[5.0, 5.0]]
+    assert x.grad.tolist() == [10.0, 10.0, 0.0]

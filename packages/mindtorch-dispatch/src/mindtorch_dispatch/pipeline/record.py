@@ -94,11 +94,7 @@ def record_kernel(plan: Plan, flat: tuple[Any, ...]) -> Any:
 
 def fill_kernel(plan: Plan, flat: tuple[Any, ...], tensor: Tensor) -> None:
     """Allocate the output and let the kernel fill it."""
-    values = plan.values.copy()
-    for index, source in plan.tensors:
-        values[index] = flat[source]._array
-    if plan.prepare is not None:
-        plan.prepare(plan, values, flat)
+    values = operands(plan, flat)
     array = plan.alloc(plan.shape, plan.np_dtype)
     plan.kernel(array, *values)
     tensor._storage = None

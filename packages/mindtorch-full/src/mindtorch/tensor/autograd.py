@@ -282,8 +282,8 @@ class AutogradMixin(TensorBase):
         if not self._sig.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         meta = meta_of(self)
-        node = grad_fn(self)  # a view that was written anew has a new node, and hooks of its own
         if meta.hooks is None:
+            node = grad_fn(self)  # a new one for a view whose base was written, which takes the hooks away
             meta.hooks = OrderedDict()
             if node is not None:
                 hooks_of(node).tensor.append((self._output_nr, meta.hooks))
