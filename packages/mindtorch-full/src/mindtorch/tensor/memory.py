@@ -9,7 +9,8 @@ from mindtorch.tensor import relocation as relocation  # storages can move from 
 from mindtorch_autograd.inplace import check_inplace
 from mindtorch_autograd.node import NotImplementedNode
 from mindtorch_autograd.views import gradient_edge, set_history
-from mindtorch_dispatch.arguments.parameter import INT64
+from mindtorch_dispatch.arguments.messages import type_name
+from mindtorch_dispatch.arguments.parameter import INT64, is_index
 from mindtorch_dispatch.call import aten
 from mindtorch_dispatch.determinism import filling
 from mindtorch_dispatch.execute.executor import rebind_geometry
@@ -53,6 +54,30 @@ def check_integers(function: str, argument: str, values: Any) -> None:
                 f"{function}(): argument '{argument}' failed to unpack the object at pos {position} with error "
                 '"Overflow when unpacking long long"'
             )
+
+
+def _shape_of(sizes: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return the shape that the arguments of `resize_` are."""
+    if not sizes:
+        raise TypeError('resize_() missing 1 required positional arguments: "size"')
+    first = sizes[0]
+    listed = isinstance(first, (tuple, list))
+    values = tuple(first) if listed else sizes
+    if len(sizes) > 1 and (listed or not is_index(first)):
+        raise TypeError(f"resize_() takes 1 positional argument but {len(sizes)} were given")
+    text = "resize_(): argument 'size' (position 1) must be tuple of ints"
+    if not listed and not is_index(first):
+        raise TypeError(f"{text}, not {type_name(first)}")
+    if values and not is_index(values[0]):
+        raise TypeError(f"{text}, but found element of type {type_name(values[0])} at pos 0")
+    for position, value in enumerate(values[1:], 2):
+        if not is_index(value) and not isinstance(value, bool):
+            raise TypeError(
+                f"resize_(): argument 'size' failed to unpack the object at pos {position} with error "
+                f'"type must be tuple of ints,but got {type_name(value)}"'
+            )
+    check_integers("resize_", "size", values)
+    return tuple(int(value) for value in values)
 
 
 class MemoryMixin(TensorBase):
@@ -164,8 +189,7 @@ class MemoryMixin(TensorBase):
         tensor([[0, 1],
                 [2, 3]])
         """
-        shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-        check_integers("resize_", "size", shape)
+        shape = _shape_of(size)
         check_inference(self)
         if self._sig.requires_grad and not state.mode.inference:
             raise RuntimeError("cannot resize variables that require grad")

@@ -79,9 +79,25 @@ m = t.overrides.BaseTorchFunctionMode(); m.__enter__(); m.__exit__(None, None, N
 t._C._pop_torch_function_stack()
 """
 
+RESIZED = "".join(
+    f"""
+t.ones(2).resize_({size}).shape
+t.ones(2).view({size})
+"""
+    for size in (
+        "True", "1.5", "(True,)", "(2, True)", "2, True", "2, 1.5", "[True, 2]", "True, 2", "t.tensor(2)", "t.tensor(2.)",
+        "'2'", "None", "(None,)", "2, None", "()", "t.Size([2])", "[[2]]", "(2,), (3,)",
+    )
+) + """
+t.ones(2).resize_()
+F.pad(t.ones(2), (1, True))
+F.pad(t.ones(2), (True, 1))
+t.zeros(2, True).shape, t.zeros((0, False)).shape
+"""  # fmt: skip
+
 
 @pytest.mark.parametrize(
-    "program", [line for line in (LISTS + EXCHANGES + CHUNKS + AVERAGES + OTHERS).splitlines() if line]
+    "program", [line for line in (LISTS + EXCHANGES + CHUNKS + AVERAGES + OTHERS + RESIZED).splitlines() if line]
 )
 def test_is_as_in_torch(program: str) -> None:
     assert_as_in_torch(program)
