@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -128,7 +129,7 @@ def size_of(value: Any) -> int | None:
     return int(value)
 
 
-def bytes_of(sequence: Any) -> np.ndarray[Any, Any]:
+def bytes_of(sequence: Sequence[object]) -> np.ndarray[Any, Any]:
     """Return the bytes that an untyped storage is made of, from integers; RuntimeError for anything else."""
     kind = class_name(sequence)
     if not hasattr(sequence, "__getitem__") or isinstance(sequence, dict | np.generic) or _is_tensor(sequence):
