@@ -117,7 +117,7 @@ def text(steps: list[Step]) -> str:
         lines += [
             "| step | seconds |",
             "| --- | ---: |",
-            *(f"| `{step.command}` | {step.seconds:.1f} |" for step in mine),
+            *(f"| `{step.command.replace('|', chr(92) + '|')}` | {step.seconds:.1f} |" for step in mine),
         ]
     return "\n".join(lines) + "\n"
 

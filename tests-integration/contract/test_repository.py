@@ -17,6 +17,7 @@ import budgets
 import hatch_run
 import members as workspace
 import type_errors
+import walks
 import wheelhouse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -283,3 +284,9 @@ def test_an_interpreter_that_does_not_run_is_named(tmp_path):
     with pytest.raises(SystemExit, match=r"python3\.13: does not run: version not chosen"):
         wheelhouse.version_of(python)
     assert wheelhouse.version_of(Path(sys.executable)).startswith("3.")
+
+
+def test_a_command_with_bars_stays_in_its_cell_of_the_page_of_walks():
+    wish = next(iter(walks.WALKS))
+    shown = walks.text([walks.Step(wish, "check || exit 1", 0.5)])
+    assert "| `check \\|\\| exit 1` | 0.5 |" in shown
