@@ -136,14 +136,15 @@ def bytes_of(sequence: Sequence[object]) -> np.ndarray[Any, Any]:
         raise RuntimeError(f"torch.UntypedStorage(): Expected a sequence type, but got {kind}")
     if not hasattr(sequence, "__len__"):  # and so perhaps no end
         raise RuntimeError(f"torch.UntypedStorage(): Could not obtain the length of sequence of type {kind}")
-    items = [sequence[at] for at in range(len(sequence))]
-    for item in items:
+    items: list[int] = []
+    for item in (sequence[at] for at in range(len(sequence))):
         if not isinstance(item, int):
             raise RuntimeError(
                 f"torch.UntypedStorage(): tried to construct a storage from a sequence ({kind}), "
                 f"but one of the items was of type {class_name(item)} instead of int"
             )
-    return np.array([int(item) & 0xFF for item in items], np.uint8)
+        items.append(item & 0xFF)
+    return np.array(items, np.uint8)
 
 
 LEGACY_TYPES = {
