@@ -55,21 +55,25 @@ def call_packet(packet: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def call_of_packet(packet: Any, form: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what calls a built-in operator's packet: its function `form`.
+    """Return what calls a built-in operator's packet: as its function `form`, but also with the schema's name `self`.
 
     Where a list of tensors may hold None by the schema, which torch's function does not take, it is the only overload; of
-    an operator that the table does not have, whichever takes the arguments.
+    an operator that the table does not have, whichever takes the arguments. With native code a call that was made before
+    passes no frame of Python.
     """
-    if not any("Tensor?[]" in (row.base or row).signature for row in packet.packet.rows):
+    rows = packet.packet.rows
+    by_schema = any("Tensor?[]" in (row.base or row).signature for row in rows)
+    if not by_schema and not any(" self" in (row.base or row).signature for row in rows):
         return form
 
     def call(*args: object, **kwargs: object) -> Any:
-        return call_packet(packet, args, kwargs)
+        if by_schema or "self" in kwargs:
+            return call_packet(packet, args, kwargs)
+        return form(*args, **kwargs)
 
-    rows = packet.packet.rows
     made: Callable[..., Any] = call
-    if native_path.caller is not None and len(rows) == 1:
-        made = native_path.caller(packet.packet, call, False, rows[0])
+    if native_path.caller is not None and (not by_schema or len(rows) == 1):
+        made = native_path.caller(packet.packet, call, False, *(rows if by_schema else ()))
     made.__name__ = packet.packet.name
     # Native functions make the text when it is first read.
     made.__doc__ = form.__doc__ if made is call else partial(getattr, form, "__doc__")  # type: ignore[assignment]

@@ -230,10 +230,9 @@ class OpOverloadPacket:
         self.__name__ = packet.name.rpartition("::")[2]
         self.__module__ = f"torch._ops.{self._qualified_op_name.partition('::')[0]}"
 
-    def __call__(self, /, *args: object, **kwargs: object) -> Any:
-        if "self" in kwargs:  # the schema's name: the function has torch's word for it, `input`
-            return call_packet(self, args, kwargs)
-        return self.function(*args, **kwargs)
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: object, **kwargs: object) -> Any: ...
 
     def _match(self, *args: object, **kwargs: object) -> Any:
         return call_packet(self, args, kwargs)
@@ -307,6 +306,8 @@ class OpOverloadPacket:
         return self._qualified_op_name.replace("::", ".")
 
 
+# A call is the function's, without a frame of Python in between.
+OpOverloadPacket.__call__ = OpOverloadPacket.__dict__["function"]  # type: ignore[method-assign]
 OpOverloadPacket.__doc__ = TextOfFunction(OpOverloadPacket.__doc__)  # type: ignore[assignment]
 OpOverloadPacket.__signature__ = Signature(
     [Parameter("args", Parameter.VAR_POSITIONAL), Parameter("kwargs", Parameter.VAR_KEYWORD)]
