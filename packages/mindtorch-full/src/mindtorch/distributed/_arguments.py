@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import mindtorch
+from mindtorch.distributed._recorded import recorded
 from mindtorch.distributed._reduce_op import ReduceOp
 from mindtorch.overrides import handle_torch_function, has_torch_function
+from mindtorch_autograd.function import recorder
 
 _NOT_OF_COMPLEX = (ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
 
@@ -68,6 +70,8 @@ def overridable(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if recorder.apply is not None and recorded(function, args, kwargs):
+                return None
             value = args[place] if place < len(args) else kwargs.get(name)
             relevant = tuple(value) if isinstance(value, (list, tuple)) else (value,)
             if has_torch_function(relevant):

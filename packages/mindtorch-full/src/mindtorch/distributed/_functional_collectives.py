@@ -16,6 +16,7 @@ from mindtorch.autograd import Function
 from mindtorch.distributed._reduce_op import RedOpType, type_of
 from mindtorch.distributed._world import _get_group_tag, _resolve_process_group
 from mindtorch.utils._python_dispatch import _get_current_dispatch_mode_stack
+from mindtorch_autograd.function import recorder
 
 REDUCE_OP_TO_STR = {
     RedOpType.SUM: "sum",
@@ -81,14 +82,15 @@ def _expand_group(group: Any, tag: str = "") -> tuple[str, list[int], int]:
 
 
 def _recorded() -> bool:
-    """Whether a mode is told of operators: a graph is made of them, or they are counted."""
-    return bool(_get_current_dispatch_mode_stack())
+    """Whether a mode is told of operators, or a graph is made of them."""
+    return recorder.apply is not None or bool(_get_current_dispatch_mode_stack())
 
 
 def _by_operator(name: str, group: Any, *args: Any) -> Any:
-    """The result of a collective that a mode is told of by its operator, and of the one that waits for it."""
+    """The result of a collective that is told of by its operator, and of the one that waits for it."""
     operators = mindtorch.ops._c10d_functional
-    return operators.wait_tensor(getattr(operators, name)(*args, group.group_name))
+    tensor = getattr(operators, name)(*args, group.group_name)  # graphs have the name of this variable
+    return operators.wait_tensor(tensor)
 
 
 def _operation_name(op: Any) -> str:
@@ -198,10 +200,11 @@ def all_gather_single(self: Any, gather_dim: int, group: Any, tag: str = "") -> 
     """The tensors of all, one behind the other along a dimension."""
     group = _resolve_group(group, tag)
     if _recorded():
-        result = _by_operator("all_gather_into_tensor", group, self, group.size())
+        tensor = mindtorch.ops._c10d_functional.all_gather_into_tensor(self, group.size(), group.group_name)
+        res = mindtorch.ops._c10d_functional.wait_tensor(tensor)
     else:
-        result = _AllGather.apply(group, self)
-    return result if gather_dim == 0 else mindtorch.cat(mindtorch.chunk(result, group.size(), dim=0), dim=gather_dim)
+        res = _AllGather.apply(group, self)
+    return res if gather_dim == 0 else mindtorch.cat(mindtorch.chunk(res, group.size(), dim=0), dim=gather_dim)
 
 
 def reduce_scatter_single(self: Any, reduceOp: Any, scatter_dim: int, group: Any, tag: str = "") -> Any:
@@ -214,7 +217,10 @@ def reduce_scatter_single(self: Any, reduceOp: Any, scatter_dim: int, group: Any
     if scatter_dim != 0:
         self = mindtorch.cat(mindtorch.chunk(self, group.size(), dim=scatter_dim))
     if _recorded():
-        return _by_operator("reduce_scatter_tensor", group, self, _operation_name(reduceOp), group.size())
+        operators, operation = mindtorch.ops._c10d_functional, _operation_name(reduceOp)
+        tensor = operators.reduce_scatter_tensor(self, operation, group.size(), group.group_name)
+        res = operators.wait_tensor(tensor)
+        return res
     return _ReduceScatter.apply(reduceOp, group, self)
 
 
@@ -268,21 +274,77 @@ def permute_tensor(self: Any, src_dst: list[int], group: Any, tag: str = "") -> 
     return all_to_all_single(self.reshape(-1), received, sent, group).reshape(self.shape)
 
 
-def _in_place(function: Callable[..., Any], target: Any, *args: Any) -> Any:
-    return target.copy_(function(*args))
+def _world_for(group: Any, async_op: bool) -> Any:
+    if async_op:
+        raise AssertionError("Can't remap async version of inplace op to functional collective")
+    return group or dist.group.WORLD
 
 
 def all_gather_tensor_inplace(
     output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False, tag: str = "", gather_dim: int = 0
 ) -> Any:
     """`all_gather_single` into a tensor."""
-    group = group or dist.group.WORLD
-    return _in_place(all_gather_single, output_tensor, input_tensor, gather_dim, group, tag)
+    return output_tensor.copy_(all_gather_single(input_tensor, gather_dim, _world_for(group, async_op), tag))
+
+
+def reduce_scatter_tensor_inplace(
+    output: Any,
+    input: Any,
+    op: Any = "sum",
+    group: Any = None,
+    async_op: bool = False,
+    scatter_dim: int = 0,
+    tag: str = "",
+) -> Any:
+    """`reduce_scatter_single` into a tensor."""
+    return output.copy_(reduce_scatter_single(input, op, scatter_dim, _world_for(group, async_op), tag))
 
 
 def all_reduce_inplace(tensor: Any, op: Any = "sum", group: Any = None, async_op: bool = False, tag: str = "") -> Any:
     """`all_reduce` into its tensor."""
-    return _in_place(all_reduce, tensor, tensor, op, group or dist.group.WORLD, tag)
+    return tensor.copy_(all_reduce(tensor, op, _world_for(group, async_op), tag))
+
+
+def all_to_all_inplace(
+    output: Any,
+    input: Any,
+    output_split_sizes: Any = None,
+    input_split_sizes: Any = None,
+    group: Any = None,
+    async_op: bool = False,
+    tag: str = "",
+) -> Any:
+    """`all_to_all_single` into a tensor."""
+    group = _world_for(group, async_op)
+    return output.copy_(all_to_all_single(input, output_split_sizes, input_split_sizes, group, tag))
+
+
+def all_gather_inplace(
+    tensor_list: list[Any], tensor: Any, group: Any = None, async_op: bool = False, tag: str = ""
+) -> list[Any]:
+    """`all_gather_single` into a list of tensors."""
+    group = _world_for(group, async_op)
+    if tensor.dim() and any(one.size(0) != tensor.size(0) for one in tensor_list):
+        raise AssertionError("Remapping variable size all_gather is not yet supported")
+    output, offset, parts = all_gather_single(tensor if tensor.dim() else tensor.reshape(1), 0, group, tag), 0, []
+    for one in tensor_list:
+        rows = one.size(0) if one.dim() else 1
+        out = output[offset : offset + rows] if one.dim() else output[offset]
+        parts.append(out)
+        offset += rows
+    for one, part in zip(tensor_list, parts, strict=True):
+        one.copy_(part)
+    return tensor_list
+
+
+IN_PLACE: dict[str, Callable[..., Any]] = {
+    "all_gather": all_gather_inplace,
+    "all_gather_single": all_gather_tensor_inplace,
+    "all_reduce": all_reduce_inplace,
+    "all_to_all_single": all_to_all_inplace,
+    "reduce_scatter_single": reduce_scatter_tensor_inplace,
+}
+"""What graphs have in place of the collectives of `torch.distributed`."""
 
 
 adopt(globals())

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import mindtorch
 from mindtorch import distributed as dist
 from mindtorch.distributed import _functional_collectives as functional
 from mindtorch.distributed import _options as options
@@ -301,3 +302,4 @@ LIBRARIES = [
     _define("c10d_functional", RANKED),
     _define("c10d", OF_GROUPS),
 ]
+LIBRARIES[0]._register_fake("wait_tensor", mindtorch.empty_like)  # graphs tell what is waited for from what comes of it
