@@ -159,9 +159,20 @@ def compute(
             result = invoke(row, opened)
             return result, [None] * len(result) if isinstance(result, (tuple, list)) else None
         if rule is not None:
-            found: tuple[Any, Any] = rule.fn(row, batch, opened, dims)
-            return found
+            result, places = rule.fn(row, batch, opened, dims)
+            return result, _of_parts(result, places) if batch.size else places
         return looped(row, batch, opened, dims)
+
+
+def _of_parts(result: Any, places: Any) -> Any:
+    """Return the batch dimensions of a result; what stands for a part that was not asked for, an empty vector, has none."""
+    if not isinstance(result, (tuple, list)):
+        return places
+    each = places if isinstance(places, (tuple, list)) else [places] * len(result)
+    return [
+        None if isinstance(one, TensorBase) and tuple(one.shape) == (0,) else at
+        for one, at in zip(result, each, strict=True)
+    ]
 
 
 def _recorder(plan: Plan, values: list[Any], specs: Any, written: bool) -> Any:

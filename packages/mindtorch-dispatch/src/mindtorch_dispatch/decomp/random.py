@@ -80,7 +80,7 @@ normal_tensors = _Normal(
 def _feature_noise(input: Tensor) -> Any:
     check(len(input.shape) >= 2, lambda: "Feature dropout requires at least 2 dimensions in the input")
     shape = (*input.shape[:2], *([1] * (len(input.shape) - 2)))
-    return aten.empty(shape, dtype=input.dtype, device=input.device)
+    return aten.new_empty(input, shape)  # batched as the input is
 
 
 def _dropout_of(multiply: Callable[[Any, Any], Any], *, feature: bool, alpha: bool) -> Callable[..., Any]:

@@ -32,10 +32,11 @@ def elementwise(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) ->
     ndim = highest_rank(values, dims)
     made = aligned(row, values, dims, ndim)
     made[at] = NONE
-    if dims[1] is None:
-        # A loss may refuse a target that broadcasts within an example; one target for all examples is none of those.
-        shape = list(made[1].shape)
-        made[1] = aten.expand(made[1], [batch.size, *[1] * (ndim - len(shape)), *shape])
+    for place in (0, 1):
+        if dims[place] is None:
+            # A loss may refuse an operand that broadcasts within an example; one for all examples is none of those.
+            shape = list(made[place].shape)
+            made[place] = aten.expand(made[place], [batch.size, *[1] * (ndim - len(shape)), *shape])
     return _reduced(invoke(row, made), values[at]), 0
 
 

@@ -34,10 +34,10 @@ def mm(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     left, right = values
     _check_inner(example_shape(left, dims[0]), example_shape(right, dims[1]))
     if dims[1] is None:
-        left = front(left, dims[0])
-        count, rows, inner = left.shape
-        if rows == 1 or left.is_contiguous():
-            made = aten.mm(aten.reshape(left, [count * rows, inner]), right)
+        matrices = front(left, dims[0])
+        count, rows, inner = matrices.shape
+        if rows == 1 or matrices.is_contiguous():
+            made = aten.mm(aten.reshape(matrices, [count * rows, inner]), right)
             return aten.reshape(made, [count, rows, right.shape[1]]), 0
     return aten.matmul(_operand(left, dims[0]), _operand(right, dims[1])), 0
 
