@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import mindtorch as mt
+
 from .sides import Scenarios, assert_same, caught
 
 scenarios = Scenarios()
@@ -67,3 +69,32 @@ def whole_channels_are_dropped_in_each_example(T, name):
 def one_bad_target_for_all_examples(T):
     loss = T.func.vmap(T.nn.functional.binary_cross_entropy, in_dims=(None, 0))
     return caught(lambda: loss(T.ones(5) / 2, T.full((3, 5), 2.0)))
+
+
+@scenarios
+def second_derivatives_of_determinants(T):
+    matrix = T.tensor([[2.0, 1.0, 0.0], [1.0, -3.0, 1.0], [0.5, 1.0, 4.0]], dtype=T.float64)
+    square = lambda one: T.linalg.det(one) ** 2  # noqa: E731
+    found = T.func.hessian(square)(matrix), T.autograd.functional.hessian(square, matrix)
+    both = T.func.vmap(T.func.hessian(square))(T.stack([matrix, matrix.T * 2]))
+    return [[round(number, 6) + 0.0 for number in one.flatten().tolist()] for one in (*found, both)]
+
+
+@scenarios
+def windows_of_a_number(T):
+    number = T.tensor(2.0)
+    return T.func.jacrev(lambda one: one.unfold(0, 1, 1))(number), T.func.jacrev(
+        lambda one: T.unfold_copy(one, 0, 1, 1)
+    )(number)
+
+
+def test_second_derivatives_of_products_that_are_gathered():
+    index = mt.tensor([0, 0, 1, 1])
+
+    def square(factors):
+        return (mt.ones(2).scatter_reduce(0, index, factors, "prod") ** 2).sum()
+
+    factors = mt.tensor([2.0, 3.0, 4.0, 5.0], dtype=mt.float64)
+    found = mt.func.hessian(square)(factors.float())
+    expected = mt.autograd.functional.hessian(lambda x: (x[0] * x[1]) ** 2 + (x[2] * x[3]) ** 2, factors)
+    assert mt.allclose(found, expected.float())

@@ -150,8 +150,10 @@ def det(grad: Tensor, A: Tensor, result0: Tensor, result1: Tensor, result2: Tens
     zero = aten.eq(diagonal(result1), 0.0)
     least = finfo(result1.dtype.to_real()).eps
     nudged = result1 + aten.diag_embed(aten.to(zero, result1.dtype) * least)
-    nudging = zero._wraps or bool(aten.any(zero).item())  # a batch cannot be asked
-    size = aten.prod(diagonal(nudged), -1) * sign_of(result2) if nudging else result0
+    size = result0
+    if zero._wraps or bool(aten.any(zero).item()):  # a batch cannot be asked
+        # Others keep their determinant, of which there is a second derivative.
+        size = aten.where(aten.any(zero, -1), aten.prod(diagonal(nudged), -1) * sign_of(result2), result0)
     return _adjoint_solve(A, nudged, result2, grad * conj(size))
 
 

@@ -88,7 +88,7 @@ def _product(
     without = at.op(self, dim, index, aten.masked_fill(src, alone, 1), "prod", include_self)
     usual = at.read(grad * result, dim, index) / aten.masked_fill(src, zero, 1)
     given = aten.where(alone, at.read(grad * without, dim, index), usual)
-    if state.mode.grad and bool(aten.any(zeros > 1)):
+    if state.mode.grad and not zeros._wraps and bool(aten.any(zeros > 1)):  # a batch cannot be asked
         (given,) = not_again((given,), (given,), at.twice)
     return own, given
 

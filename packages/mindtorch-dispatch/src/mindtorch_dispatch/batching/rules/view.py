@@ -160,9 +160,11 @@ def diagonal(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> An
 @rule("select_backward", "slice_backward", "unfold_backward")
 def view_backward(row: OpRow, batch: Batch, values: list[Any], dims: list[Any]) -> Any:
     """The gradients of views along one dimension."""
-    sizes = list(values[1])
-    made = [front(values[0], dims[0]), [batch.size, *sizes], place(values[2], len(sizes)), *values[3:]]
-    return invoke(row, made), 0
+    grad, sizes = front(values[0], dims[0]), list(values[1])
+    if not sizes:  # `unfold` takes a number for a vector of one
+        made = [aten.unsqueeze(grad, 1), [batch.size, 1], 1, *values[3:]]
+        return aten.squeeze(invoke(row, made), 1), 0
+    return invoke(row, [grad, [batch.size, *sizes], place(values[2], len(sizes)), *values[3:]]), 0
 
 
 @rule("diagonal_backward")
