@@ -76,8 +76,7 @@ def second_derivatives_of_determinants(T):
     matrix = T.tensor([[2.0, 1.0, 0.0], [1.0, -3.0, 1.0], [0.5, 1.0, 4.0]], dtype=T.float64)
     square = lambda one: T.linalg.det(one) ** 2  # noqa: E731
     found = T.func.hessian(square)(matrix), T.autograd.functional.hessian(square, matrix)
-    both = T.func.vmap(T.func.hessian(square))(T.stack([matrix, matrix.T * 2]))
-    return [[round(number, 6) + 0.0 for number in one.flatten().tolist()] for one in (*found, both)]
+    return [[round(number, 6) + 0.0 for number in one.flatten().tolist()] for one in found]
 
 
 @scenarios
@@ -98,3 +97,14 @@ def test_second_derivatives_of_products_that_are_gathered():
     found = mt.func.hessian(square)(factors.float())
     expected = mt.autograd.functional.hessian(lambda x: (x[0] * x[1]) ** 2 + (x[2] * x[3]) ** 2, factors)
     assert mt.allclose(found, expected.float())
+
+
+def test_second_derivatives_of_many_determinants():
+    """Torch 2.13 gives other numbers for them than for each matrix alone."""
+
+    def square(one):
+        return mt.linalg.det(one) ** 2
+
+    matrices = mt.tensor([[[2.0, 1.0], [1.0, -3.0]], [[4.0, 0.5], [0.0, 1.0]], [[0.0, 1.0], [2.0, 5.0]]])
+    found = mt.func.vmap(mt.func.hessian(square))(matrices)
+    assert mt.allclose(found, mt.stack([mt.func.hessian(square)(one) for one in matrices]))
