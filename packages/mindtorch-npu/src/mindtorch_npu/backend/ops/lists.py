@@ -25,10 +25,12 @@ ONE = {
 NUMBER = {
     "add": "ForeachAddScalarV2", "sub": "ForeachSubScalarV2", "mul": "ForeachMulScalarV2", "div": "ForeachDivScalarV2",
     "pow": "ForeachPowScalarV2", "clamp_min": "ForeachMaximumScalarV2", "clamp_max": "ForeachMinimumScalarV2",
+    "maximum": "ForeachMaximumScalarV2", "minimum": "ForeachMinimumScalarV2",
 }  # fmt: skip
 PAIR = {
     "add": "ForeachAddListV2", "sub": "ForeachSubListV2", "mul": "ForeachMulList", "div": "ForeachDivList",
     "pow": "ForeachPowList", "clamp_min": "ForeachMaximumList", "clamp_max": "ForeachMinimumList",
+    "maximum": "ForeachMaximumList", "minimum": "ForeachMinimumList",
 }  # fmt: skip
 ALPHA = frozenset({"add", "sub"})
 THREE = {"addcmul": "ForeachAddcmulScalarV2", "addcdiv": "ForeachAddcdivScalarV2"}
