@@ -7,8 +7,11 @@ import pytest
 import mindtorch as mt
 import mindtorch.export
 
+from .export_precisions import precisions  # noqa: F401  # a fixture
+
 torch = pytest.importorskip("torch", reason="oracle")
 pytest.importorskip("torch.export", reason="oracle")
+pytestmark = pytest.mark.usefixtures("precisions")
 
 
 def made(t):
