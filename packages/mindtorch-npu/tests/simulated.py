@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mindtorch_npu import allocator, device, runtime, simulator, stream, stream_pools, switches
+from mindtorch_npu import allocator, device, host, runtime, simulator, stream, stream_pools, switches
 from mindtorch_npu.allocator import limiting
 
 
@@ -25,12 +25,22 @@ def simulated(monkeypatch: pytest.MonkeyPatch, settings: str = "Ascend910B3:2,me
     monkeypatch.setattr(runtime, "_fork_hook_set", True)  # no hooks in the process of the tests
     device._thread.device = 0
     stream_pools.forget(), stream._defaults.clear(), stream._thread.current.clear()
-    allocator._allocators.clear(), allocator._changed.clear(), limiting.process_fractions.clear()
+    (
+        allocator._allocators.clear(),
+        allocator._changed.clear(),
+        host._allocator.clear(),
+        limiting.process_fractions.clear(),
+    )
     try:
         yield machine
     finally:
         switches.forget_plans()
         stream_pools.forget(), stream._defaults.clear(), stream._thread.current.clear()
-        allocator._allocators.clear(), allocator._changed.clear(), limiting.process_fractions.clear()
+        (
+            allocator._allocators.clear(),
+            allocator._changed.clear(),
+            host._allocator.clear(),
+            limiting.process_fractions.clear(),
+        )
         switches.launched.clear()
         runtime._acl = None
