@@ -208,3 +208,25 @@ def test_what_is_launched_while_the_process_ends_is_not_kept(npu, monkeypatch):
     assert planned.native.kept() == 0
     assert not libraries().executors
     assert (x * x).tolist() == [1.0, 4.0]
+
+
+@native
+def test_another_thread_finds_an_executor_after_its_first_launch(npu, monkeypatch):
+    """Between both it would give the executor its own addresses, and the first launch would write to those."""
+    found = []
+    launch_anew, enqueue = binding._launch_anew, binding._enqueue
+
+    def launched_anew(operator, name, arguments, *rest):
+        monkeypatch.setattr(binding, "_enqueue", lambda of, *others: asked(of, arguments, *others))
+        return launch_anew(operator, name, arguments, *rest)
+
+    def asked(operator, arguments, *rest):
+        found.append(operator.again(arguments))
+        return enqueue(operator, *rest)
+
+    monkeypatch.setattr(binding, "_launch_anew", launched_anew)
+    x = mindtorch.ones(7, device="npu")
+    for _ in range(4):
+        x * 3
+    assert found
+    assert True not in found

@@ -202,16 +202,22 @@ class _Operator:
         """Launch what was planned for such arguments: True when done, False where their plan is worth keeping."""
         return None if self.native is None else self.native(arguments)
 
-    def keep(self, arguments: Sequence[Any], given: list[Any], executor: int, size: int, owned: list[Any]) -> bool:
-        """Keep an executor that was just planned, with its descriptors; false where it runs once, as most do."""
+    def outlives(self, executor: int, owned: list[tuple[Any, Any]]) -> bool:
+        """Let an executor that was just planned outlive its launch, owned from now on; false where it can't, as most."""
         if planned.closed or _descriptor("aclSetAclOpExecutorRepeatable")(executor):
             return False
-        destroy = _descriptor("aclDestroyAclOpExecutor")
-        kept = Kept(executor, list(owned), destroy)
-        if self.native.keep(arguments, executor, size, tensors_of(self.kinds, arguments, given), kept):
-            return True
-        owned.append((destroy, executor))  # it does not go with its only launch any more
-        return False
+        owned.append((_descriptor("aclDestroyAclOpExecutor"), executor))
+        return True
+
+    def keep(self, arguments: Sequence[Any], given: list[Any], size: int, owned: list[tuple[Any, Any]]) -> bool:
+        """Keep an executor that was launched, the last that is owned, with its descriptors; false where it is not kept.
+
+        From here on other threads give it other addresses, so that the launch it was planned for comes before.
+        """
+        *descriptors, (destroy, executor) = owned
+        kept = Kept(executor, descriptors, destroy)
+        found: bool = self.native.keep(arguments, executor, size, tensors_of(self.kinds, arguments, given), kept)
+        return found
 
     @staticmethod
     def _argument(makers: _Makers, kind: str) -> Any:
@@ -280,9 +286,10 @@ def _launch_anew(
         if code:
             check(code, f"{name}GetWorkspaceSize({_described(name, arguments)})", acl)
         size, executor = found
-        if keep and operator.keep(arguments, given, executor, size, owned):
-            owned.clear()
+        keep = keep and operator.outlives(executor, owned)
         _enqueue(operator, name, device, stream, found)
+        if keep and operator.keep(arguments, given, size, owned):
+            owned.clear()
         shape = () if shape_of is None else _shape_of(given[shape_of], acl, stream)
     finally:
         for destroy, handle in owned:

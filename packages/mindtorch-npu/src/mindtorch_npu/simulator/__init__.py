@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
 from types import ModuleType
 from typing import Any
 
@@ -19,13 +20,17 @@ from mindtorch_npu.simulator.settings import VARIABLE, parse, wanted
 from mindtorch_npu.simulator.smi import answer
 
 _current: dict[str, Any] = {}
+_making = threading.RLock()
+"""Held while a part of the host is made, of which threads that ask at the same time get one and the same."""
 
 
 def machine() -> Machine:
     """Return the simulated host of this process, made at the first call from the environment's settings."""
-    if "machine" not in _current:
-        _current["machine"] = Machine(parse(os.environ[VARIABLE]))
-        _current["acl"] = make_module(_current["machine"])
+    if "acl" not in _current:
+        with _making:
+            if "acl" not in _current:
+                _current["machine"] = Machine(parse(os.environ[VARIABLE]))
+                _current["acl"] = make_module(_current["machine"])
     made: Machine = _current["machine"]
     return made
 
@@ -59,18 +64,22 @@ def smi(index: int, topic: str, seconds: float) -> str:
 def libraries() -> Any:
     """Return the simulated operator libraries; needs numpy."""
     if "library" not in _current:
-        # Imported late: it needs numpy, which the core must not.
-        module = importlib.import_module("mindtorch_npu.simulator.library")
-        _current["library"] = module.Library(machine())
+        with _making:
+            if "library" not in _current:
+                # Imported late: it needs numpy, which the core must not.
+                module = importlib.import_module("mindtorch_npu.simulator.library")
+                _current["library"] = module.Library(machine())
     return _current["library"]
 
 
 def collectives() -> Any:
     """Return the simulated library of collectives; needs numpy and ml_dtypes."""
     if "collectives" not in _current:
-        # Imported late: it needs numpy, which the core must not.
-        module = importlib.import_module("mindtorch_npu.simulator.hccl")
-        _current["collectives"] = module.Collectives(machine())
+        with _making:
+            if "collectives" not in _current:
+                # Imported late: it needs numpy, which the core must not.
+                module = importlib.import_module("mindtorch_npu.simulator.hccl")
+                _current["collectives"] = module.Collectives(machine())
     return _current["collectives"]
 
 
