@@ -13,6 +13,7 @@ from mindtorch_storage.layout import strided
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.tensor_base import TensorBase
 
+from .keys import BACKEND_KEYS
 from .table import OpRow
 
 __all__ = [
@@ -131,7 +132,8 @@ def missing_backend(row: OpRow, values: Sequence[Any], device_type: str) -> Exce
     kind = "Sparse" if sparse else "Quantized" if name == "_empty_affine_quantized" and device_type != "vulkan" else ""
     backend = kind + _BACKENDS.get(device_type, device_type.upper())
     factory = name if name in _FACTORIES else "empty_strided" if name.endswith("_like") else "empty.memory_format"
-    return _missing_backend(f"aten::{factory}", backend, "[CPU, Meta, NPU]")
+    served = sorted(key.name for key in set(BACKEND_KEYS.values()))
+    return _missing_backend(f"aten::{factory}", backend, f"[{', '.join(served)}]")
 
 
 # Device types of Caffe2, which have no dispatch key; those whose key is not the name in capitals; the operators that

@@ -8,16 +8,15 @@ from mindtorch_storage import dtype as types
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.device import intern_device
 from mindtorch_storage.dtype import dtype as Dtype
-from mindtorch_storage.layout import channels_last, contiguous_format, preserve_format
+from mindtorch_storage.layout import contiguous_format, preserve_format
 from mindtorch_storage.layout import layout as Layout
 from mindtorch_storage.layout import memory_format as MemoryFormat
-from mindtorch_storage.strides import is_channels_last_3d_contiguous, is_channels_last_contiguous
 from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import check
 from ..meta.factory import strides_for
-from ..meta.memory_format import suggested_format
+from ..meta.memory_format import lies_in, suggested_format
 from ..typing import Tensor, TensorOrScalar
 
 _CPU = intern_device("cpu")
@@ -34,8 +33,7 @@ def contiguous(self: Tensor, memory_format: MemoryFormat) -> Any:
             return self
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     strides_for(spec.shape, memory_format)  # refuses other numbers of dimensions
-    fits = is_channels_last_contiguous if memory_format is channels_last else is_channels_last_3d_contiguous
-    return self if fits(spec.shape, spec.stride) else aten.clone(self, memory_format=memory_format)
+    return self if lies_in(spec, memory_format) else aten.clone(self, memory_format=memory_format)
 
 
 def convert(

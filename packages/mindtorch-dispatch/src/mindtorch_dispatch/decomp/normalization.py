@@ -8,12 +8,12 @@ from typing import Any
 
 from mindtorch_storage.dtype import float32, uint8
 from mindtorch_storage.finfo import finfo
-from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format
-from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
+from mindtorch_storage.layout import contiguous_format
 
 from ..call import aten
 from ..extend.devices import has_kernel, in_one_kernel
 from ..meta.checks import check, wrap_dim
+from ..meta.memory_format import suggested_format
 from ..meta.normalization import check_group_norm, check_normalized_shape
 from ..meta.support import lacking
 from ..state import state
@@ -57,12 +57,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None) 
 
 
 def _in_own_format(input: Tensor) -> Any:
-    spec = input._sig.spec
-    if spec.ndim == 4 and suggests_channels_last(spec.shape, spec.stride):
-        return aten.contiguous(input, memory_format=channels_last)
-    if spec.ndim == 5 and suggests_channels_last_3d(spec.shape, spec.stride):
-        return aten.contiguous(input, memory_format=channels_last_3d)
-    return aten.contiguous(input, memory_format=contiguous_format)
+    return aten.contiguous(input, memory_format=suggested_format(input._sig.spec))
 
 
 def group_norm(

@@ -7,7 +7,7 @@ of another one raises what torch raises for an operator that a backend lacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache
 from importlib.resources import files
@@ -78,15 +78,7 @@ def _compose(row: OpRow, composite: Callable[..., Any] | None) -> OpRow:
 
 def _by_packet(packet: Packet, schema: Schema) -> Callable[..., Any]:
     """Return what calls the operator, which chooses among the overloads that the table has."""
-    names = [argument.name for argument in schema.arguments if argument.kwarg_only]
-    positional = len(schema.arguments) - len(names)
-
-    def call(*values: Any) -> Any:
-        return wired.call_form(packet, False)(
-            *values[:positional], **dict(zip(names, values[positional:], strict=True))
-        )
-
-    return call
+    return lambda *values: _called(wired.call_form(packet, False), schema, values)
 
 
 def _member(name: str, schema: Schema) -> Callable[..., Any] | None:
@@ -97,12 +89,13 @@ def _member(name: str, schema: Schema) -> Callable[..., Any] | None:
         return None
     if not callable(member):
         return lambda tensor: member.__get__(tensor)
-    names = [argument.name for argument in arguments if argument.kwarg_only]
-    positional = len(arguments) - len(names)
+    return lambda *values: _called(member, schema, values, without_none=True)
 
-    def call(*values: Any) -> Any:
-        given = [value for value in values[:positional] if value is not None]
-        rest = {name: value for name, value in zip(names, values[positional:], strict=True) if value is not None}
-        return member(*given, **rest)
 
-    return call
+def _called(function: Callable[..., Any], schema: Schema, values: Sequence[Any], without_none: bool = False) -> Any:
+    """Call a function with a value for each argument of a schema; a method's own defaults stand for None."""
+    names = [argument.name for argument in schema.arguments if argument.kwarg_only]
+    positional = len(schema.arguments) - len(names)
+    given = [value for value in values[:positional] if not (without_none and value is None)]
+    rest = dict(zip(names, values[positional:], strict=True))
+    return function(*given, **{name: value for name, value in rest.items() if not (without_none and value is None)})

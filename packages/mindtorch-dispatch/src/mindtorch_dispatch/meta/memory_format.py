@@ -24,12 +24,8 @@ def suggested(self: Spec, shape: Sequence[int] | None = None, dtype: Dtype | Non
     That is channels-last where they are in that order, else contiguous.
     """
     shape = tuple(self.shape if shape is None else shape)
-    stride = None
-    if len(shape) == self.ndim == 4 and suggests_channels_last(self.shape, self.stride):
-        stride = channels_last_strides(shape)
-    elif len(shape) == self.ndim == 5 and suggests_channels_last_3d(self.shape, self.stride):
-        stride = channels_last_3d_strides(shape)
-    return Spec.of(dtype or self.dtype, self.device, shape, stride)
+    strides = _STRIDES.get(suggested_format(self)) if len(shape) == self.ndim else None
+    return Spec.of(dtype or self.dtype, self.device, shape, None if strides is None else strides(shape))
 
 
 def suggested_format(self: Spec) -> MemoryFormat:
@@ -41,12 +37,14 @@ def suggested_format(self: Spec) -> MemoryFormat:
     return contiguous_format
 
 
-def in_suggested_format(self: Spec) -> bool:
-    """Return whether the elements lie without gaps in the format that the strides suggest."""
-    found = suggested_format(self)
-    if found is contiguous_format:
+_STRIDES = {channels_last: channels_last_strides, channels_last_3d: channels_last_3d_strides}
+
+
+def lies_in(self: Spec, memory_format: MemoryFormat) -> bool:
+    """Return whether the elements lie without gaps in a memory format."""
+    if memory_format is contiguous_format:
         return self.is_contiguous
-    fits = is_channels_last_contiguous if found is channels_last else is_channels_last_3d_contiguous
+    fits = is_channels_last_contiguous if memory_format is channels_last else is_channels_last_3d_contiguous
     return fits(self.shape, self.stride)
 
 

@@ -18,7 +18,7 @@ from mindtorch_storage.strides import (
 
 from ..apart import ELEMENTWISE
 from .checks import check, expect, shape_text, wrap_dim
-from .memory_format import in_suggested_format, suggested
+from .memory_format import lies_in, suggested, suggested_format
 from .rule import MetaRule, Outputs, meta_rule
 from .support import require_floating
 
@@ -145,7 +145,7 @@ def group_norm(
 ) -> tuple[Spec, ...]:
     """`native_group_norm`: result, mean, reciprocal of the deviation of every group."""
     check_group_norm(input, weight, bias, C, group)
-    expect(in_suggested_format(input), "X.is_contiguous(memory_format)")
+    expect(lies_in(input, suggested_format(input)), "X.is_contiguous(memory_format)")
     if input.numel:
         require_floating(input, "GroupNormKernelImpl")
     statistics = Spec.of(statistics_dtype(input, weight, bias), input.device, (N, group))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -24,21 +25,23 @@ _making = threading.RLock()
 """Held while a part of the host is made, of which threads that ask at the same time get one and the same."""
 
 
+def _part(name: str, make: Callable[[], Any]) -> Any:
+    if name not in _current:
+        with _making:
+            if name not in _current:
+                _current[name] = make()
+    return _current[name]
+
+
 def machine() -> Machine:
     """Return the simulated host of this process, made at the first call from the environment's settings."""
-    if "acl" not in _current:
-        with _making:
-            if "acl" not in _current:
-                _current["machine"] = Machine(parse(os.environ[VARIABLE]))
-                _current["acl"] = make_module(_current["machine"])
-    made: Machine = _current["machine"]
+    made: Machine = _part("machine", lambda: Machine(parse(os.environ[VARIABLE])))
     return made
 
 
 def load() -> ModuleType:
     """Return the simulated `acl`. Raises ValueError when the settings are wrong."""
-    machine()
-    module: ModuleType = _current["acl"]
+    module: ModuleType = _part("acl", lambda: make_module(machine()))
     return module
 
 
@@ -63,24 +66,14 @@ def smi(index: int, topic: str, seconds: float) -> str:
 
 def libraries() -> Any:
     """Return the simulated operator libraries; needs numpy."""
-    if "library" not in _current:
-        with _making:
-            if "library" not in _current:
-                # Imported late: it needs numpy, which the core must not.
-                module = importlib.import_module("mindtorch_npu.simulator.library")
-                _current["library"] = module.Library(machine())
-    return _current["library"]
+    # Imported late: it needs numpy, which the core must not.
+    return _part("library", lambda: importlib.import_module("mindtorch_npu.simulator.library").Library(machine()))
 
 
 def collectives() -> Any:
     """Return the simulated library of collectives; needs numpy and ml_dtypes."""
-    if "collectives" not in _current:
-        with _making:
-            if "collectives" not in _current:
-                # Imported late: it needs numpy, which the core must not.
-                module = importlib.import_module("mindtorch_npu.simulator.hccl")
-                _current["collectives"] = module.Collectives(machine())
-    return _current["collectives"]
+    # Imported late: it needs numpy, which the core must not.
+    return _part("collectives", lambda: importlib.import_module("mindtorch_npu.simulator.hccl").Collectives(machine()))
 
 
 def function(name: str) -> int | None:
