@@ -7,6 +7,7 @@ plain data by `plain`. `caught` runs a call and gives the error's type and text,
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -89,6 +90,13 @@ def assert_same(scenario: Callable[[Any], Any]) -> None:
     expected, ours = caught(lambda: scenario(torch)), caught(lambda: scenario(mt))
     if ours != expected:
         raise AssertionError(f"\n  ours: {ours}\n torch: {expected}" + _first_difference(ours, expected))
+
+
+def assert_same_results(scenario: Callable[[Any], Any]) -> None:
+    """Compare as `assert_same`, whatever both sides warn of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_same(scenario)
 
 
 def _first_difference(ours: Any, theirs: Any, path: str = "") -> str:
