@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +64,9 @@ def sdist() -> Path:
     if not archive.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
-        subprocess.run([*command, "--dest", str(CACHE), f"transformers=={VERSION}"], check=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as folder:  # another shard never reads half of it
+            subprocess.run([*command, "--dest", folder, f"transformers=={VERSION}"], check=True)
+            (Path(folder) / archive.name).replace(archive)
     return archive
 
 

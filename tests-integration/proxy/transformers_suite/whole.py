@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import shutil
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +63,14 @@ def load() -> dict[str, Held]:
     return written.get("suites", {}) if written.get("version") == VERSION else {}
 
 
+@contextmanager
+def locked_board() -> Iterator[None]:
+    """No other shard reads or writes the board meanwhile: what one of them read would undo what the other one wrote."""
+    with BOARD.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def save(board: dict[str, Held]) -> None:
     """Write the board and its page."""
     written = BOARD.with_suffix(f".{os.getpid()}")
@@ -94,12 +105,14 @@ def _enter(tree: Tree, suite: str, torch: Path | None, check: bool) -> bool:
     except RuntimeError as error:  # no test ran: a suite of integration tests alone, or one that does not import
         print(f"{suite}: {error}", flush=True)
         ours, theirs = {"(the suite)": {"status": "fail", "reason": str(error).splitlines()[-1]}}, None
-    now, board = held(ours, theirs), load()  # read here: other shards may have written theirs meanwhile
-    worse = lost(board, suite, now) if suite in board or check else []
+    now = held(ours, theirs)
+    with locked_board():
+        board = load()  # read here: other shards may have written theirs meanwhile
+        worse = lost(board, suite, now) if suite in board or check else []
+        if not check and not worse:
+            board[suite] = now
+            save(board)
     print(f"{suite}: {now['pass']} pass, {len(now['fails'])} fail", *worse, sep="\n  ", flush=True)
-    if not check and not worse:
-        board[suite] = now
-        save(board)
     return bool(worse)
 
 
