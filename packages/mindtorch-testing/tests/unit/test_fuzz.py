@@ -301,6 +301,24 @@ def test_ends_are_on_record(pair, tmp_path, monkeypatch):
     assert [call[1] for call in end["calls"]] == ["1", ABORT]
 
 
+def test_an_end_that_does_not_come_again_is_told_and_a_finding(pair, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        pair.torch, "run", lambda programs: [outcome("value", ("S", "int", 1), (), None)] * len(programs)
+    )
+    once = f"1 if __import__('os').path.exists('{tmp_path}/made') else (open('{tmp_path}/made', 'w').close(), {ABORT})"
+    said = []
+    findings = Findings(("crash",), Rows([], {}), said.append)
+    campaign = Campaign(pair, [ENTRIES["Tensor.neg"]], findings, 5)
+    drawn = [Call(ENTRIES["Tensor.neg"], ()) for _ in range(2)]
+    monkeypatch.setattr(Call, "program", lambda call: ("a0 = 1", once if call is drawn[1] else "1", False))
+    monkeypatch.setattr(campaign, "draws", lambda wanted: drawn)
+    campaign.run(2)
+    (report,) = findings.reports.values()
+    assert (report.finding.kind, report.program) == ("crash", ("a0 = 1", once, False))
+    assert any("again: never" in text and "before: a0 = 1; 1" in text and "Aborted" in text for text in said)
+    assert campaign.tally.dropped["not reproduced"] == 0
+
+
 def test_a_call_that_takes_too_long_is_ended(pair, monkeypatch):
     monkeypatch.setattr(pair.ours, "waiting", 0.5)
     monkeypatch.setattr(sides, "STARTING", 0.5)

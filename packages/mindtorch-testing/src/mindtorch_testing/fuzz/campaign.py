@@ -13,7 +13,7 @@ from typing import Any
 from mindtorch_testing.fuzz import arguments
 from mindtorch_testing.fuzz.arguments import Call
 from mindtorch_testing.fuzz.catalog import Entry
-from mindtorch_testing.fuzz.ends import as_end
+from mindtorch_testing.fuzz.ends import BEFORE, as_end, told
 from mindtorch_testing.fuzz.judge import Finding, compare
 from mindtorch_testing.fuzz.rows import Rows
 from mindtorch_testing.fuzz.shrink import shrunk
@@ -211,8 +211,9 @@ class Campaign:
                 if self.count(call, theirs, ours) and finding is not None and ours is not None:
                     self.follow(call, program, finding, ours.end)
                     if ours.end is not None:
-                        name = call.entry.name
-                        self.tally.ends.append(as_end(self.pair.ours, name, self.seed, ours.death, ours.end))
+                        written = as_end(self.pair.ours, call.entry.name, self.seed, ours.death, ours.end)
+                        self.tally.ends.append(written)
+                        self.findings.say(told(written, BEFORE))
             made(self.tally, self.computed() - start)
 
     def computed(self) -> float:
@@ -250,13 +251,16 @@ class Campaign:
         confirmed = shrunk(self.pair.judge, call, finding)
         if confirmed is not None:
             self.findings.keep(Report(name, confirmed[1], confirmed[0].program(), finding.signature))
-        elif finding.kind == "crash" and end is not None and (culprits := self.pair.culprits(list(end.calls))):
-            setup = "\n".join(line for c in culprits[:-1] for line in (*c[0].splitlines(), c[1]))
-            self.findings.keep(
-                Report(name, finding, (f"{setup}\n{culprits[-1][0]}", culprits[-1][1], False), finding.signature)
-            )
+        elif end is not None:  # an end counts, whether it comes again or not
+            self.findings.keep(Report(name, finding, self.ending(end), finding.signature))
         else:
             self.tally.dropped["not reproduced"] += 1
+
+    def ending(self, end: End) -> Program:
+        """Return the fewest calls found that end a process as one; the last of its calls where they do not end one again."""
+        *before, last = self.pair.culprits(list(end.calls)) or end.calls[-1:]
+        setup = [line for earlier in before for line in (*earlier[0].splitlines(), earlier[1])]
+        return "\n".join([*setup, last[0]]), last[1], False
 
 
 def described(report: Report) -> str:

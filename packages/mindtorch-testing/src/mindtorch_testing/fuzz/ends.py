@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_testing.fuzz.sides import End, Program, Side
 
-CALLS, LOG = 20, 6000
+CALLS, LOG, BEFORE = 20, 6000, 5
 ALONE, NEVER = "alone", "never"
 
 
@@ -28,13 +28,15 @@ def again(side: Side, calls: tuple[Program, ...]) -> str:
     return NEVER
 
 
-def told(end: dict[str, Any]) -> str:
-    """Return the lines that tell an end."""
+def told(end: dict[str, Any], before: int = 0) -> str:
+    """Return the lines that tell an end, with so many of the calls before it where it did not come again by itself."""
+    earlier = [] if end["again"] == ALONE else end["calls"][-1 - before : -1]
     setup, call, _ = end["calls"][-1]
     indented = "\n".join(f"    {line}" for line in end["log"].strip().splitlines())
     return "\n".join((
         f"{end['entry']}: {end['death']}, seed {end['seed']}, {end['stage']}, {end['before']} calls before it",
         *(f"    {line}" for line in (*setup.splitlines(), call, *end["operands"].splitlines())),
         f"    again: {end['again']}",
+        *(f"    before: {setup}; {call}".replace("\n", "; ") for setup, call, _ in earlier),
         indented,
     ))  # fmt: skip
