@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from mindtorch import library
 from mindtorch.tensor.tensor import Tensor
 
-__all__ = ["SCHEMAS", "operator"]
+__all__ = ["SCHEMAS", "operator", "refuse", "refuse_given"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -59,3 +59,15 @@ def _writing(function: Callable[..., object]) -> Callable[..., Tensor]:
         return out.resize_(made.shape).copy_(made)
 
     return write
+
+
+def refuse(name: str, what: str) -> NoReturn:
+    """Raise NotImplementedError for what an operator does not compute."""
+    raise NotImplementedError(f"torch_npu.{name}: {what} is not supported")
+
+
+def refuse_given(name: str, **given: object) -> None:
+    """Raise NotImplementedError for those of the arguments that are given: other than None, zero or empty."""
+    found = [key for key, value in given.items() if isinstance(value, Tensor) or value not in (None, 0, "", [], ())]
+    if found:
+        refuse(name, ", ".join(found))

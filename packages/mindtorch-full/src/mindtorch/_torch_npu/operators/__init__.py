@@ -11,25 +11,29 @@ from mindtorch._torch_npu.operators import (
     caches,
     delta_rule,
     dequantize,
-    further,
     gradients,
+    hyper_connections,
     inference,
     layout,
     matmul,
     moe,
+    multi_head_attention,
     norm,
     quantize,
+    quantized_layers,
     recurrent,
     regions,
     rope,
     rotated,
     transformer,
     update,
+    vocabulary,
 )
 
 FAMILIES = (
-    activation, attention, backward, boxes, caches, delta_rule, dequantize, further, gradients, inference, layout, matmul,
-    moe, norm, quantize, recurrent, regions, rope, rotated, update,
+    activation, attention, backward, boxes, caches, delta_rule, dequantize, gradients, hyper_connections, inference,
+    layout, matmul, moe, multi_head_attention, norm, quantize, quantized_layers, recurrent, regions, rope, rotated, update,
+    vocabulary,
 )  # fmt: skip
 
 IN_TABLE = (

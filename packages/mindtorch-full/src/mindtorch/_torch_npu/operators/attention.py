@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import mindtorch as torch
-from mindtorch._torch_npu._operator import operator
+from mindtorch._torch_npu._operator import operator, refuse_given
 from mindtorch._torch_npu.operators._scores import EVERY, Call, attend
 from mindtorch.tensor.tensor import Tensor
 
@@ -30,13 +30,6 @@ _GIVEN = "Tensor? dropout_mask=None, int seed=0, int offset=0"
 
 Outputs = tuple[Tensor, Tensor, Tensor, Tensor, int, int, int]
 Numbers = Sequence[int] | None
-
-
-def _plain(name: str, **given: object) -> None:
-    """Refuse arguments that are not computed with."""
-    found = [key for key, value in given.items() if value is not None and value != ""]
-    if found:
-        raise NotImplementedError(f"torch_npu.{name}: {', '.join(found)} is not supported")
 
 
 def _run(
@@ -69,7 +62,7 @@ def npu_fusion_attention(
     Raises NotImplementedError for what is not supported.
     """
     name = "npu_fusion_attention"
-    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
+    refuse_given(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     call = Call(
         name, head_num, input_layout, scale, keep_prob, pre_tockens, next_tockens, sparse_mode,
         _ends(actual_seq_qlen, actual_seq_kvlen), seed=seed or None, offset=offset, prefix=prefix,
@@ -93,8 +86,8 @@ def npu_fusion_attention_v2(
 ) -> Outputs:  # fmt: skip
     """Return `npu_fusion_attention`; `pse` is added before the scale with `pse_type` 1, behind it with 0."""
     name = "npu_fusion_attention_v2"
-    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
-    _plain(name, query_rope=query_rope, key_rope=key_rope, q_start_idx=q_start_idx, kv_start_idx=kv_start_idx)
+    refuse_given(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
+    refuse_given(name, query_rope=query_rope, key_rope=key_rope, q_start_idx=q_start_idx, kv_start_idx=kv_start_idx)
     if pse_type not in (0, 1):
         raise NotImplementedError(f"torch_npu.{name}: pse_type {pse_type} is not supported")
     call = Call(
@@ -121,7 +114,7 @@ def npu_fusion_attention_v3(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Return `npu_fusion_attention`, the seed and the offset of dropout in tensors; so are the ends of sequences."""
     name = "npu_fusion_attention_v3"
-    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
+    refuse_given(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     call = Call(
         name, head_num, input_layout, scale, keep_prob, pre_tockens, next_tockens, sparse_mode,
         _ends(_numbers(actual_seq_qlen), _numbers(actual_seq_kvlen)), prefix=prefix,
@@ -161,7 +154,7 @@ def npu_fusion_attention_grad(
     What was saved of it is computed again; dropout drops what `seed` and `offset` say.
     """
     name = "npu_fusion_attention_grad"
-    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
+    refuse_given(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     call = Call(
         name, head_num, input_layout, scale_value, keep_prob, pre_tockens, next_tockens, sparse_mode,
         _ends(actual_seq_qlen, actual_seq_kvlen), seed=seed, offset=offset, prefix=prefix,
@@ -187,8 +180,8 @@ def npu_fusion_attention_grad_v2(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Return the gradients of `npu_fusion_attention_v2`; those for rotary parts and the sink are empty."""
     name = "npu_fusion_attention_grad_v2"
-    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
-    _plain(name, query_rope=query_rope, key_rope=key_rope, q_start_idx=q_start_idx, kv_start_idx=kv_start_idx)
+    refuse_given(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
+    refuse_given(name, query_rope=query_rope, key_rope=key_rope, q_start_idx=q_start_idx, kv_start_idx=kv_start_idx)
     if pse_type not in (0, 1):
         raise NotImplementedError(f"torch_npu.{name}: pse_type {pse_type} is not supported")
     call = Call(
@@ -215,7 +208,7 @@ def npu_fusion_attention_grad_v3(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Return the gradients of `npu_fusion_attention_v3`."""
     name = "npu_fusion_attention_grad_v3"
-    _plain(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
+    refuse_given(name, padding_mask=padding_mask, softmax_layout=softmax_layout, sink=sink)
     drawn = [0 if one is None else int(one) for one in (seed, offset)]
     call = Call(
         name, head_num, input_layout, scale_value, keep_prob, pre_tockens, next_tockens, sparse_mode,

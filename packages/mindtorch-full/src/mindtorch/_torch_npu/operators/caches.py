@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mindtorch as torch
-from mindtorch._torch_npu._operator import operator
+from mindtorch._torch_npu._operator import operator, refuse, refuse_given
 from mindtorch.tensor.tensor import Tensor
 
 __all__ = [
@@ -15,11 +15,9 @@ __all__ = [
 
 
 def _only_plain(name: str, mode: str | None, **given: object) -> None:
-    found = [key for key, value in given.items() if value is not None]
-    if found:
-        raise NotImplementedError(f"torch_npu.{name}: {', '.join(found)} is not supported")
+    refuse_given(name, **given)
     if mode not in (None, "Norm", "PA_NZ"):
-        raise NotImplementedError(f"torch_npu.{name}: cache_mode {mode} is not supported")
+        refuse(name, f"cache_mode {mode}")
 
 
 def _written(cache: Tensor, rows: Tensor, slots: Tensor, mode: str | None) -> Tensor:

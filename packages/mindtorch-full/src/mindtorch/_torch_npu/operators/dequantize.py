@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import mindtorch as torch
-from mindtorch._torch_npu._operator import operator
-from mindtorch._torch_npu.operators._int8 import to_int8
+from mindtorch._torch_npu._operator import operator, refuse_given
+from mindtorch._torch_npu.operators._int8 import by_row, only_int8_operands, to_int8
 from mindtorch.nn import functional as F
 from mindtorch.tensor.tensor import Tensor
 
@@ -16,28 +16,6 @@ __all__ = [
     "npu_quant_grouped_matmul_dequant", "npu_quant_matmul_dequant", "npu_quant_matmul_gelu",
     "npu_quant_matmul_reduce_sum",
 ]  # fmt: skip
-
-INT8 = 1
-"""What `dst_type` and `quant_dtype` call int8."""
-
-
-def _refuse(name: str, **given: object) -> None:
-    """Raise NotImplementedError for arguments that are given and not computed with."""
-    found = [key for key, value in given.items() if value not in (None, 0, [])] if given else []
-    if found:
-        raise NotImplementedError(f"torch_npu.{name}: {', '.join(found)} is not supported")
-
-
-def _eight(name: str, *operands: Tensor) -> None:
-    for one in operands:
-        if one.dtype != torch.int8:
-            raise NotImplementedError(f"torch_npu.{name}: only torch.int8 is supported, but got {one.dtype}")
-
-
-def _by_row(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return rows as int8 and each one's scale, by its largest value."""
-    scale = x.abs().amax(-1) / 127.0
-    return to_int8(x / torch.where(scale == 0, 1.0, scale).unsqueeze(-1)), scale
 
 
 def _column(scale: Tensor) -> Tensor:
@@ -87,7 +65,7 @@ def _rounded(
     if x_scale is None:
         if quant_mode == "pertensor":
             raise RuntimeError(f"torch_npu.{name}: quant_mode pertensor needs x_scale")
-        whole, scale = _by_row(wide)
+        whole, scale = by_row(wide)
         return whole.float(), scale.unsqueeze(-1)
     scale = _column(x_scale) if quant_mode == "pertoken" else x_scale.float().reshape(())
     return torch.round(wide / scale).clamp(-128, 127), scale
@@ -101,8 +79,8 @@ def npu_quant_matmul_dequant(
 ) -> Tensor:  # fmt: skip
     """Return the product of rows, made int8 on the way, with an int8 matrix that lies transposed, scaled back."""
     name = "npu_quant_matmul_dequant"
-    _refuse(name, bias=bias, x_offset=x_offset)
-    _eight(name, quantized_weight)
+    refuse_given(name, bias=bias, x_offset=x_offset)
+    only_int8_operands(name, quantized_weight)
     whole, scale = _rounded(name, x, x_scale, smooth_scale, quant_mode)
     return (whole @ quantized_weight.float().t() * weight_scale.float() * scale).to(x.dtype)
 
@@ -118,8 +96,8 @@ def npu_quant_grouped_matmul_dequant(
 ) -> Tensor:  # fmt: skip
     """Return `npu_quant_matmul_dequant` of groups of rows, each with its own matrix; the list says where each ends."""
     name = "npu_quant_grouped_matmul_dequant"
-    _refuse(name, bias=bias, x_offset=x_offset)
-    _eight(name, quantized_weight)
+    refuse_given(name, bias=bias, x_offset=x_offset)
+    only_int8_operands(name, quantized_weight)
     whole, scale = _rounded(name, x, x_scale, smooth_scale, quant_mode)
     scale = scale.expand(x.shape[0], 1)
     made = [
@@ -139,7 +117,7 @@ def npu_quant_matmul_gelu(
 ) -> Tensor:  # fmt: skip
     """Return gelu of a product of int8 matrices scaled back: float16, or bfloat16 as the second one's scales are."""
     name = "npu_quant_matmul_gelu"
-    _eight(name, x1, x2)
+    only_int8_operands(name, x1, x2)
     if approximate not in ("gelu_erf", "gelu_tanh"):
         raise RuntimeError(f"torch_npu.{name}: approximate must be gelu_erf or gelu_tanh, but got {approximate!r}")
     made = x1.float() @ x2.float()
@@ -159,7 +137,7 @@ def npu_quant_matmul_reduce_sum(
 ) -> Tensor:
     """Return the sum over a batch of products of int8 matrices, scaled back, as bfloat16."""
     name = "npu_quant_matmul_reduce_sum"
-    _eight(name, x1, x2)
+    only_int8_operands(name, x1, x2)
     if x1_scale is None or x2_scale is None:
         raise RuntimeError(f"torch_npu.{name}: x1_scale and x2_scale are needed")
     made = torch.bmm(x1.float(), x2.float()) * x2_scale.float() * x1_scale.float().unsqueeze(-1)
@@ -175,13 +153,13 @@ def _experts(
     name: str, x: Tensor, weights: Sequence[Tensor], scales: Sequence[Tensor], x_scale: Tensor, parts: Iterator[slice]
 ) -> tuple[Tensor, Tensor]:
     """Return each expert's gated product as int8, and its rows' scales; rows of no group are zero."""
-    _eight(name, x, *weights)
+    only_int8_operands(name, x, *weights)
     whole = x.new_zeros(x.shape[0], weights[0].shape[-1] // 2, dtype=torch.int8)
     found = x.new_zeros(x.shape[0], dtype=torch.float32)
     for rows, weight, scale in zip(parts, weights, scales, strict=True):
         if rows.stop > rows.start:
             product = x[rows].float() @ weight.float() * scale.float().reshape(1, -1) * _column(x_scale[rows])
-            whole[rows], found[rows] = _by_row(_gated(product))
+            whole[rows], found[rows] = by_row(_gated(product))
     return whole, found
 
 
@@ -195,7 +173,7 @@ def npu_grouped_matmul_swiglu_quant(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Return swiglu of groups of rows times a matrix each as int8, the rows' scales, and nothing for an offset."""
     name = "npu_grouped_matmul_swiglu_quant"
-    _refuse(name, bias=bias, offset=offset)
+    refuse_given(name, bias=bias, offset=offset)
     made = _experts(name, x, list(weight), list(weight_scale), x_scale, _parts(group_list, False))
     return *made, x.new_empty(0, dtype=torch.float32)
 
@@ -209,13 +187,13 @@ def npu_grouped_matmul_swiglu_quant(
 )
 def npu_grouped_matmul_swiglu_quant_v2(
     x: Tensor, weight: Sequence[Tensor], weight_scale: Sequence[Tensor], x_scale: Tensor, group_list: Tensor, *,
-    quant_dtype: int | None = INT8, group_list_type: int | None = 0, tuning_config: Sequence[int] | None = None,
+    quant_dtype: int | None = 1, group_list_type: int | None = 0, tuning_config: Sequence[int] | None = None,
     dequant_dtype: int | None = 0, **others: object,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return `npu_grouped_matmul_swiglu_quant` of a list of matrices, of groups by their ends or, with type 1, counts."""
     name = "npu_grouped_matmul_swiglu_quant_v2"
-    _refuse(name, **others)
-    if quant_dtype != INT8:
+    refuse_given(name, **others)
+    if quant_dtype != 1:
         raise NotImplementedError(f"torch_npu.{name}: only quant_dtype 1 is supported, but got {quant_dtype}")
     matrices = list(weight[0]) if len(weight) == 1 and weight[0].dim() == 3 else list(weight)
     scales = list(weight_scale[0]) if len(weight_scale) == 1 and weight_scale[0].dim() == 2 else list(weight_scale)
@@ -241,8 +219,8 @@ def npu_grouped_matmul_finalize_routing(
     A shared expert's rows are added from `shared_input_offset` on, times `shared_input_weight`.
     """
     name = "npu_grouped_matmul_finalize_routing"
-    _refuse(name, **others)
-    _eight(name, x, w)
+    refuse_given(name, **others)
+    only_int8_operands(name, x, w)
     if scale is None or row_index is None or dtype not in (None, torch.float32):
         raise RuntimeError(f"torch_npu.{name}: scale and row_index are needed, and dtype is torch.float32")
     made = [
@@ -292,7 +270,7 @@ def npu_dequant_swiglu_quant(
     `group_index` have scales of their own. NotImplementedError for other numbers than int8 and other roundings.
     """
     name = "npu_dequant_swiglu_quant"
-    if dst_type not in (None, INT8, torch.int8) or round_mode or activate_dim not in (None, -1, x.dim() - 1):
+    if dst_type not in (None, 1, torch.int8) or round_mode or activate_dim not in (None, -1, x.dim() - 1):
         raise NotImplementedError(f"torch_npu.{name}: only int8, rounded to even, over the last dimension is supported")
     if quant_mode not in (0, 1):
         raise RuntimeError(f"torch_npu.{name}: quant_mode must be 0 or 1, but got {quant_mode}")
@@ -313,7 +291,7 @@ def npu_dequant_swiglu_quant(
         made = _activated(made.float(), activate_left, swiglu_mode, clamp_limit, glu_alpha, glu_bias)
         if quant_mode == 1:
             made = made if quant_scale is None else made * _of(quant_scale, place).float()
-            whole[part], scales[part] = _by_row(made)
+            whole[part], scales[part] = by_row(made)
             continue
         made = made if quant_scale is None else made / _of(quant_scale, place).float()
         whole[part] = to_int8(made if quant_offset is None else made + _of(quant_offset, place).float())
@@ -342,7 +320,7 @@ def npu_moe_init_routing_quant(
     1 for scales by row. NotImplementedError for experts of a limited capacity.
     """
     name = "npu_moe_init_routing_quant"
-    _refuse(name, drop_pad_mode=drop_pad_mode, expert_capacity=expert_capacity)
+    refuse_given(name, drop_pad_mode=drop_pad_mode, expert_capacity=expert_capacity)
     flat = expert_idx.flatten().long()
     order = flat.argsort(stable=True)
     kept = order[:active_num] if active_num > 0 else order
@@ -354,7 +332,7 @@ def npu_moe_init_routing_quant(
         made = rows * scale.float().reshape(-1)[0]
         whole, scales = to_int8(made if offset is None else made + offset.float().reshape(-1)[0]), rows.new_empty(0)
     else:
-        whole, scales = _by_row(rows if scale is None else rows * _smooth(scale, experts))
+        whole, scales = by_row(rows if scale is None else rows * _smooth(scale, experts))
     counts = torch.zeros(expert_num, dtype=torch.int32, device=x.device)
     counts = counts.index_add(0, flat, torch.ones_like(flat, dtype=torch.int32))
     modes = {0: counts.new_empty(0), 1: counts.cumsum(0).to(torch.int32), 2: counts}

@@ -7,7 +7,7 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._ops import ops
-from mindtorch._torch_npu._operator import operator
+from mindtorch._torch_npu._operator import operator, refuse_given
 from mindtorch._torch_npu.operators.attention import npu_fusion_attention
 from mindtorch.tensor.tensor import Tensor
 
@@ -44,7 +44,7 @@ def npu_prompt_flash_attention(
     Without a mask `pre_tokens` and `next_tokens` say how far before and behind itself a row sees, which the vendor's
     operator reads only beside a mask: they are kept.
     """
-    _plain("npu_prompt_flash_attention", more)
+    refuse_given("npu_prompt_flash_attention", **more)
     return _infer(query, key, value, atten_mask, pse_shift, num_heads, scale_value, input_layout, sparse_mode)
 
 
@@ -63,7 +63,7 @@ def npu_incre_flash_attention(
 
     `actual_seq_lengths` says how many keys each sample has.
     """
-    _plain("npu_incre_flash_attention", more)
+    refuse_given("npu_incre_flash_attention", **more)
     if actual_seq_lengths is not None:
         atten_mask = _behind(key, actual_seq_lengths, input_layout, atten_mask)
     return _infer(query, key, value, atten_mask, pse_shift, num_heads, scale_value, input_layout, 0)
@@ -114,7 +114,7 @@ def npu_fused_infer_attention_score(
     Samples may be shorter than the tensors are; keys may lie in pages, of which `block_table` has the numbers. The layout
     TND holds samples one after the other, ending where the lengths say. NotImplementedError for quantised operands.
     """
-    _plain("npu_fused_infer_attention_score", more)
+    refuse_given("npu_fused_infer_attention_score", **more)
     return _scored(
         query, key, value, pse_shift, atten_mask, actual_seq_lengths, actual_seq_lengths_kv, block_table, num_heads,
         num_key_value_heads, scale, pre_tokens, next_tokens, input_layout, sparse_mode, block_size, softmax_lse_flag,
@@ -130,7 +130,7 @@ def npu_fused_infer_attention_score_v2(
     inner_precise: int = 0, return_softmax_lse: bool = False, **more: object,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return `npu_fused_infer_attention_score`, whose arguments have other names here."""
-    _plain("npu_fused_infer_attention_score_v2", more)
+    refuse_given("npu_fused_infer_attention_score_v2", **more)
     return _scored(
         query, key, value, pse_shift, atten_mask, actual_seq_qlen, actual_seq_kvlen, block_table, num_query_heads,
         num_key_value_heads, softmax_scale, pre_tokens, next_tokens, input_layout, sparse_mode, block_size,
@@ -201,13 +201,6 @@ def _npu_paged_attention(
         scale_value, EVERY, EVERY, "BNSD", 0, key_cache.shape[1], False,
     )  # fmt: skip
     out.copy_(made.squeeze(2))
-
-
-def _plain(name: str, more: dict[str, object]) -> None:
-    """Refuse arguments that are not computed with."""
-    given = [key for key, value in more.items() if isinstance(value, Tensor) or value not in (None, False, 0)]
-    if given:
-        raise NotImplementedError(f"torch_npu.{name}: {', '.join(given)} is not supported")
 
 
 def _infer(

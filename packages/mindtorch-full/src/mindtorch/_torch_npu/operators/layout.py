@@ -19,7 +19,8 @@ __all__ = [
     "npu_gather_sparse_index", "npu_indexing", "npu_max", "npu_min", "npu_one_hot", "npu_pad",
     "npu_reshape", "npu_scatter", "npu_scatter_list", "npu_scatter_list_", "npu_scatter_nd_update",
     "npu_scatter_nd_update_", "npu_sign_bits_pack", "npu_sign_bits_unpack", "npu_slice", "npu_sort_v2",
-    "npu_stride_copy", "npu_transpose", "npu_view_copy", "one_", "reverse", "scatter_update", "scatter_update_",
+    "npu_stride_add", "npu_stride_copy", "npu_transpose", "npu_transpose_trans_contiguous", "npu_view_copy", "one_",
+    "reverse", "scatter_update", "scatter_update_", "unsafe_empty_with_format",
 ]  # fmt: skip
 
 ND = Format.ND
@@ -337,3 +338,38 @@ def npu_sign_bits_unpack(input: Tensor, size: int, dtype: torch.dtype) -> Tensor
 def one_(self: Tensor) -> Tensor:
     """Write ones."""
     return self.fill_(1)
+
+
+@operator("npu_stride_add(Tensor self, Tensor other, Scalar offset1, Scalar offset2, Scalar c1_len) -> Tensor")
+def npu_stride_add(self: Tensor, other: Tensor, offset1: int, offset2: int, c1_len: int) -> Tensor:
+    """Return the sum of some channels of both, in blocks of 16 from an offset on; channels behind the last are zeros."""
+    first, second = (
+        F.pad(one, [0, 0, 0, 0, 0, max(0, (offset + c1_len) * 16 - one.shape[1])])[
+            :, offset * 16 : (offset + c1_len) * 16
+        ]
+        for one, offset in ((self, int(offset1)), (other, int(offset2)))
+    )
+    return first + second
+
+
+@operator(
+    "npu_transpose_trans_contiguous.out(Tensor self, int[] perm, bool require_contiguous=True, *, Tensor(a!) out) "
+    "-> Tensor(a!)"
+)
+def npu_transpose_trans_contiguous(
+    self: Tensor, perm: Sequence[int], require_contiguous: bool = True, *, out: Tensor
+) -> Tensor:
+    """Write the tensor with its dimensions in another order."""
+    return out.copy_(self.permute(tuple(perm)))
+
+
+@operator(
+    "unsafe_empty_with_format(int[] size, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, int acl_format=2, bool keep_format=False) -> Tensor"
+)
+def unsafe_empty_with_format(
+    size: Sequence[int], dtype: torch.dtype | None = None, layout: torch.layout | None = None,
+    device: torch.device | None = None, pin_memory: bool | None = None, acl_format: int = 2, keep_format: bool = False,
+) -> Tensor:  # fmt: skip
+    """Return a tensor that nothing was written to; the format is advice."""
+    return torch.empty(tuple(size), dtype=dtype, device="npu" if device is None else device)

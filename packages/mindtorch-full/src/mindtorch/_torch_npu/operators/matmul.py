@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import mindtorch as torch
-from mindtorch._torch_npu._operator import operator
+from mindtorch._torch_npu._operator import operator, refuse_given
 from mindtorch.nn import functional as F
 from mindtorch.tensor.tensor import Tensor
 
@@ -178,12 +178,6 @@ _ACTIVATED = (
 )
 
 
-def _only_plain(more: dict[str, object]) -> None:
-    given = [name for name, value in more.items() if value]
-    if given:
-        raise NotImplementedError(f"torch_npu.npu_grouped_matmul: {', '.join(given)} is not supported")
-
-
 @operator(
     f"npu_grouped_matmul.List(Tensor[] x, Tensor[] weight, *, Tensor[]? bias=None, {_QUANTISED}, int[]? group_list=None, "
     f"{_ACTIVATED}, ScalarType? output_dtype=None) -> Tensor[]"
@@ -203,7 +197,7 @@ def npu_grouped_matmul(
     `group_list` says where each group of rows ends, or with `group_list_type` 1 how many rows it has; matrices may be
     stacked in one tensor, and with `split_item` 2 or 3 the result is one tensor.
     """
-    _only_plain(quantised)
+    refuse_given("npu_grouped_matmul", **quantised)
     return _grouped(x, weight, bias, group_list, split_item, group_type, group_list_type, act_type, output_dtype)
 
 
@@ -272,9 +266,7 @@ def npu_ffn(
     inner_precise: int | None = None, output_dtype: torch.dtype | None = None, **quantised: Tensor | None,
 ) -> Tensor:  # fmt: skip
     """Return a feed-forward block, or one for each expert's rows. NotImplementedError for quantised operands."""
-    given = [name for name, value in quantised.items() if value is not None]
-    if given or output_dtype is not None:
-        raise NotImplementedError(f"torch_npu.npu_ffn: {', '.join(given) or 'output_dtype'} is not supported")
+    refuse_given("npu_ffn", output_dtype=output_dtype, **quantised)
     if expert_tokens is None and expert_tokens_index is None:
         return _feed_forward(x, weight1, weight2, activation, bias1, bias2)
     ends = _ends(expert_tokens or expert_tokens_index, 1 if expert_tokens else 0, "torch_npu.npu_ffn")

@@ -10,8 +10,9 @@ from mindtorch.nn import functional as F
 from mindtorch.tensor.tensor import Tensor
 
 __all__ = [
-    "npu_add_layer_norm", "npu_add_rms_norm_cast", "npu_deep_norm", "npu_gemma_rms_norm",
-    "npu_group_norm_silu", "npu_group_norm_swish", "npu_layer_norm_eval",
+    "batch_norm_reduce", "npu_add_layer_norm", "npu_add_rms_norm_cast", "npu_add_rms_norm_v2",
+    "npu_add_rms_norm_v2_functional", "npu_deep_norm", "npu_gemma_rms_norm", "npu_group_norm_silu", "npu_group_norm_swish",
+    "npu_layer_norm_eval",
 ]  # fmt: skip
 
 
@@ -109,3 +110,31 @@ def npu_group_norm_swish(
     """Return the group norm times the sigmoid of its scaled self, the means and the reciprocal deviations."""
     made, mean, rstd = _group_norm(input, weight, bias, num_groups, 1e-5 if eps is None else eps)
     return made * torch.sigmoid(made * (1.0 if swish_scale is None else swish_scale)), mean, rstd
+
+
+@operator("npu_add_rms_norm_v2(Tensor(a!) x1, Tensor(b!) x2, Tensor gamma, float epsilon=1e-06) -> Tensor")
+def npu_add_rms_norm_v2(x1: Tensor, x2: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> Tensor:
+    """Write `npu_rms_norm` of the sum over the first and the sum over the second, and return the reciprocal root."""
+    made, rstd, total = torch.ops.npu.npu_add_rms_norm(x1, x2, gamma, epsilon)
+    x1.copy_(made)
+    x2.copy_(total)
+    return rstd
+
+
+@operator(
+    "npu_add_rms_norm_v2_functional(Tensor x1, Tensor x2, Tensor gamma, float epsilon=1e-06) -> (Tensor, Tensor, Tensor)"
+)
+def npu_add_rms_norm_v2_functional(
+    x1: Tensor, x2: Tensor, gamma: Tensor, epsilon: float = 1e-6
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the reciprocal root, `npu_rms_norm` of the sum, and the sum."""
+    made, rstd, total = torch.ops.npu.npu_add_rms_norm(x1, x2, gamma, epsilon)
+    return rstd, made, total
+
+
+@operator("batch_norm_reduce(Tensor input, float eps) -> (Tensor, Tensor)")
+def batch_norm_reduce(input: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """Return the sum and the sum of squares of each channel in float32."""
+    dims = [0, *range(2, input.dim())]
+    wide = input.float()
+    return wide.sum(dims), wide.pow(2).sum(dims)

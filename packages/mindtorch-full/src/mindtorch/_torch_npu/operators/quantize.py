@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import mindtorch as torch
-from mindtorch._torch_npu._operator import operator
-from mindtorch._torch_npu.operators._int8 import to_int8
-from mindtorch._torch_npu.operators.norm import normed
+from mindtorch._torch_npu._operator import operator, refuse_given
+from mindtorch._torch_npu.operators._int8 import by_row, only_int8, only_nearest, to_int8
 from mindtorch.nn import functional as F
 from mindtorch.tensor.tensor import Tensor
 
 __all__ = [
-    "npu_add_rms_norm_quant", "npu_anti_quant", "npu_dynamic_quant", "npu_dynamic_quant_asymmetric", "npu_group_quant",
-    "npu_quant_matmul", "npu_quant_scatter", "npu_quant_scatter_", "npu_quantize", "npu_rms_norm_quant", "npu_swiglu_quant",
-    "npu_trans_quant_param", "npu_weight_quant_batchmatmul",
+    "npu_anti_quant", "npu_dynamic_block_quant", "npu_dynamic_quant", "npu_dynamic_quant_asymmetric", "npu_group_quant",
+    "npu_quant_matmul", "npu_quant_scatter", "npu_quant_scatter_", "npu_quantize", "npu_trans_quant_param",
+    "npu_weight_quant_batchmatmul",
 ]  # fmt: skip
-
-
-def _only_int8(name: str, dtype: object) -> None:
-    if dtype not in (None, torch.int8, 1, 2):
-        raise NotImplementedError(f"torch_npu.{name}: only torch.int8 is supported, but got {dtype}")
 
 
 @operator(
@@ -88,10 +82,9 @@ def npu_dynamic_quant(
     dst_type: torch.dtype | None = None, quant_mode: str = "pertoken",
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return each row as int8 and its scale, so that their product is near the row."""
-    _only_int8("npu_dynamic_quant", dst_type)
+    only_int8("npu_dynamic_quant", dst_type)
     wide = _smoothed("npu_dynamic_quant", input, smooth_scales, group_index, quant_mode)
-    scale = wide.abs().amax(-1) / 127.0
-    return to_int8(wide / scale.unsqueeze(-1)), scale
+    return by_row(wide)
 
 
 @operator(f"npu_dynamic_quant_asymmetric{_DYNAMIC}(Tensor, Tensor, Tensor)")
@@ -100,7 +93,7 @@ def npu_dynamic_quant_asymmetric(
     dst_type: torch.dtype | None = None, quant_mode: str = "pertoken",
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Return each row as int8, its scale and its offset, which lay its least and largest number at the ends."""
-    _only_int8("npu_dynamic_quant_asymmetric", dst_type)
+    only_int8("npu_dynamic_quant_asymmetric", dst_type)
     wide = _smoothed("npu_dynamic_quant_asymmetric", input, smooth_scales, group_index, quant_mode)
     largest, least = wide.amax(-1, keepdim=True), wide.amin(-1, keepdim=True)
     scale = (largest - least) / 255
@@ -117,7 +110,7 @@ def npu_group_quant(
     dst_dtype: torch.dtype | None = None,
 ) -> Tensor:  # fmt: skip
     """Return rows times their group's scale plus an offset, as int8; `group_index` says where each group ends."""
-    _only_int8("npu_group_quant", {torch.qint8: torch.int8}.get(dst_dtype, dst_dtype))
+    only_int8("npu_group_quant", {torch.qint8: torch.int8}.get(dst_dtype, dst_dtype))
     rows = torch.arange(x.shape[0], device=x.device)
     group = torch.searchsorted(group_index.long(), rows, right=True).clamp(max=scale.shape[0] - 1)
     wide = x.float() * scale.float()[group]
@@ -207,64 +200,6 @@ def npu_weight_quant_batchmatmul(
     return to_int8(wide if quant_offset is None else wide + quant_offset)
 
 
-@operator(
-    "npu_rms_norm_quant(Tensor x, Tensor gamma, Tensor beta, Tensor scale, Tensor offset, float epsilon=1e-06, *, "
-    "ScalarType? dst_dtype=None) -> Tensor"
-)
-def npu_rms_norm_quant(
-    x: Tensor, gamma: Tensor, beta: Tensor, scale: Tensor, offset: Tensor, epsilon: float = 1e-6, *,
-    dst_dtype: torch.dtype | None = None,
-) -> Tensor:  # fmt: skip
-    """Return `npu_rms_norm` plus `beta`, times a scale plus an offset, as int8."""
-    _only_int8("npu_rms_norm_quant", dst_dtype)
-    made = normed(x, gamma, epsilon)[0] * gamma.float() + beta.float()
-    return to_int8(made * scale.float() + offset.float())
-
-
-@operator(
-    "npu_add_rms_norm_quant(Tensor x1, Tensor x2, Tensor gamma, Tensor scales1, Tensor? zero_points1, Tensor? beta=None, "
-    "Tensor? scales2=None, Tensor? zero_points2=None, *, int axis=-1, float epsilon=1e-06, bool div_mode=True) "
-    "-> (Tensor, Tensor, Tensor)"
-)
-def npu_add_rms_norm_quant(
-    x1: Tensor, x2: Tensor, gamma: Tensor, scales1: Tensor, zero_points1: Tensor | None, beta: Tensor | None = None,
-    scales2: Tensor | None = None, zero_points2: Tensor | None = None, *, axis: int = -1, epsilon: float = 1e-6,
-    div_mode: bool = True,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Return `npu_rms_norm` of the sum as int8, once more with other scales where they are given, and the sum."""
-    total = x1 + x2
-    made = normed(total, gamma, epsilon)[0] * gamma.float()
-    made = made if beta is None else made + beta.float()
-
-    def quantised(scales: Tensor, zero_points: Tensor | None) -> Tensor:
-        wide = made / scales.float() if div_mode else made * scales.float()
-        return to_int8(wide if zero_points is None else wide + zero_points.float())
-
-    second = quantised(scales2, zero_points2) if scales2 is not None else torch.empty_like(total, dtype=torch.int8)
-    return quantised(scales1, zero_points1), second, total
-
-
-@operator(
-    "npu_swiglu_quant(Tensor x, *, Tensor? smooth_scales=None, Tensor? offsets=None, Tensor? group_index=None, "
-    "bool activate_left=False, int quant_mode=0, int group_list_type=0, ScalarType? dst_type=None) -> (Tensor, Tensor)"
-)
-def npu_swiglu_quant(
-    x: Tensor, *, smooth_scales: Tensor | None = None, offsets: Tensor | None = None, group_index: Tensor | None = None,
-    activate_left: bool = False, quant_mode: int = 0, group_list_type: int = 0, dst_type: torch.dtype | None = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Return one half times `silu` of the other as int8, and the rows' scales: with `quant_mode` 1 each row's own."""
-    _only_int8("npu_swiglu_quant", dst_type)
-    if quant_mode != 1 or group_index is not None or offsets is not None:
-        raise NotImplementedError(
-            "torch_npu.npu_swiglu_quant: only quant_mode 1 without groups and offsets is supported"
-        )
-    left, right = x.float().chunk(2, -1)
-    wide = F.silu(left) * right if activate_left else left * F.silu(right)
-    wide = wide if smooth_scales is None else wide * smooth_scales.float()
-    scale = wide.abs().amax(-1) / 127.0
-    return to_int8(wide / scale.unsqueeze(-1)), scale
-
-
 _SCATTER = (
     "Tensor indices, Tensor updates, Tensor quant_scales, Tensor? quant_zero_points=None, int axis=-2, int quant_axis=-1, "
     "str reduce='update') -> "
@@ -295,3 +230,23 @@ def npu_quant_scatter(
 ) -> Tensor:  # fmt: skip
     """Return `npu_quant_scatter_` of a copy."""
     return npu_quant_scatter_(self.clone(), indices, updates, quant_scales, quant_zero_points, axis, quant_axis, reduce)
+
+
+@operator(
+    'npu_dynamic_block_quant(Tensor x, *, float min_scale=0.0, str round_mode="rint", int dst_type=1, '
+    "int row_block_size=1, int col_block_size=128, float dst_type_max=0.0) -> (Tensor y, Tensor scale)"
+)
+def npu_dynamic_block_quant(
+    x: Tensor, *, min_scale: float = 0.0, round_mode: str = "rint", dst_type: int = 1, row_block_size: int = 1,
+    col_block_size: int = 128, dst_type_max: float = 0.0,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return numbers in eight bits and the scale of each block of rows and columns."""
+    only_nearest("npu_dynamic_block_quant", dst_type, round_mode)
+    refuse_given("npu_dynamic_block_quant", dst_type_max=dst_type_max)
+    rows, columns = x.shape[-2:]
+    down, across = -rows % row_block_size, -columns % col_block_size
+    padded = F.pad(x.float(), [0, across, 0, down])
+    blocks = padded.unflatten(-1, (-1, col_block_size)).unflatten(-3, (-1, row_block_size))
+    scale = (blocks.abs().amax((-3, -1), keepdim=True) / 127.0).clamp(min=min_scale)
+    made = to_int8(blocks / torch.where(scale > 0, scale, torch.ones_like(scale)))
+    return made.reshape(padded.shape)[..., :rows, :columns].contiguous(), scale.squeeze(-1).squeeze(-2)
