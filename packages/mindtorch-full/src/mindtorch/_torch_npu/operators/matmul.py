@@ -116,7 +116,7 @@ def _ends(group_list: Tensor | Sequence[int] | None, kind: int | None, name: str
     """Return where each group of rows ends."""
     if group_list is None:
         raise RuntimeError(f"{name}: group_list is needed for one tensor of all groups' rows")
-    given = group_list.tolist() if isinstance(group_list, Tensor) else list(group_list)
+    given: list[Any] = group_list.tolist() if isinstance(group_list, Tensor) else list(group_list)
     if kind == 0 or kind is None:
         return given
     if kind == 1:
