@@ -41,3 +41,18 @@ def test_losses_and_states_are_those_of_torch(launch):
         assert {key: value[0] for key, value in values.items()} == {
             key: value[0] for key, value in their["optim"][name].items()
         }
+
+
+def test_what_is_chosen_refused_and_warned_of_is_as_in_torch(launch):
+    ours, torchs = (launch(library, "fully_sharded_choices.py") for library in ("mindtorch", "torch"))
+    # Torch divides gradients of a mesh of (n, 1) by n and adds nothing up. Ours are those of copies of one model.
+    assert ours.pop("columns") == pytest.approx(torchs["whole copies"], rel=2e-6)
+    assert torchs.pop("columns") != pytest.approx(torchs["whole copies"], rel=2e-3)
+    assert ours.pop("whole copies") == pytest.approx(torchs.pop("whole copies"), rel=2e-6)
+    for name, (value, warned) in torchs.items():
+        result, own = ours[name]
+        assert own == warned, name
+        if isinstance(value, list) and isinstance(value[0], float):
+            assert result == pytest.approx(value, rel=2e-6), name
+        else:
+            assert result == value, name

@@ -20,7 +20,8 @@ class OptimStates:
         model: nn.Module, optim: Optimizer, optim_state_dict: dict[str, Any] | None = None, group: Any = None
     ) -> dict[str, Any]:
         """Return an optimizer's state by names of parameters, in the chosen form."""
-        return forms.optimizer_state(model, optim, forms.chosen(model))
+        whole = forms.settings(StateDictType.FULL_STATE_DICT, None, None)
+        return forms.optimizer_state(model, optim, forms.chosen(model) or whole)
 
     @staticmethod
     def optim_state_dict_to_load(

@@ -30,6 +30,12 @@ from mindtorch.optim.optimizer import Optimizer
 from mindtorch.tensor.tensor import Tensor
 
 PREFIX = "_fsdp_wrapped_module."
+DEPRECATED = (
+    "FSDP.state_dict_type() and FSDP.set_state_dict_type() are being deprecated. Please use APIs, get_state_dict() and "
+    "set_state_dict(), which can support different parallelisms, FSDP1, FSDP2, DDP. API doc: https://pytorch.org/docs/"
+    "stable/distributed.checkpoint.html#torch.distributed.checkpoint.state_dict.get_state_dict .Tutorial: "
+    "https://pytorch.org/tutorials/recipes/distributed_checkpoint_recipe.html ."
+)
 CONFIGS: dict[StateDictType, tuple[type[StateDictConfig], type[OptimStateDictConfig]]] = {
     StateDictType.FULL_STATE_DICT: (FullStateDictConfig, FullOptimStateDictConfig),
     StateDictType.LOCAL_STATE_DICT: (LocalStateDictConfig, LocalOptimStateDictConfig),
@@ -51,11 +57,10 @@ def settings(
     return StateDictSettings(kind, config, optim_config)
 
 
-def chosen(module: nn.Module) -> StateDictSettings:
-    """Return the form that was chosen for a module's state dicts."""
+def chosen(module: nn.Module) -> StateDictSettings | None:
+    """Return the form that was chosen for a module's state dicts; None where nothing in it is wrapped."""
     found = (getattr(part, "_settings", None) for part in module.modules())
-    default = settings(StateDictType.FULL_STATE_DICT, None, None)
-    return next((one for one in found if isinstance(one, StateDictSettings)), default)
+    return next((one for one in found if isinstance(one, StateDictSettings)), None)
 
 
 def convert(state: dict[str, Any], prefix: str, chosen: StateDictSettings) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from enum import Enum
 from typing import Any
 
 import mindtorch as torch
-from mindtorch import distributed as dist
 from mindtorch import nn
 from mindtorch._naming import adopt
 from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.distributed.fsdp import _state_dicts as forms
+from mindtorch.distributed.fsdp import _wrapping as wrapping
 from mindtorch.distributed.fsdp._fully_shard._fsdp_api import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
-from mindtorch.distributed.fsdp._fully_shard._fsdp_param import MeshInfo
 from mindtorch.distributed.fsdp._fully_shard._fsdp_param_group import FSDPParamGroup
 from mindtorch.distributed.fsdp._fully_shard._fully_shard import shard_modules
 from mindtorch.distributed.fsdp._optim_states import OptimStates
@@ -37,7 +37,6 @@ from mindtorch.tensor.tensor import Tensor
 
 __all__ = ["FullyShardedDataParallel", "OptimStateKeyType"]
 
-_HYBRID = (ShardingStrategy.HYBRID_SHARD, ShardingStrategy._HYBRID_SHARD_ZERO2)
 _FREED = (ShardingStrategy.FULL_SHARD, ShardingStrategy.HYBRID_SHARD)
 
 
@@ -46,27 +45,6 @@ class OptimStateKeyType(Enum):
 
     PARAM_NAME = 1
     PARAM_ID = 2
-
-
-def _mesh_of(group: Any, strategy: ShardingStrategy, mesh: DeviceMesh | None, kind: str) -> MeshInfo:
-    """Return how processes hold parameters under a strategy."""
-    if mesh is not None and (mesh.ndim == 2) == (strategy in _HYBRID):
-        return MeshInfo(mesh)
-    if strategy in _HYBRID:
-        if not isinstance(group, (tuple, list)):
-            raise ValueError(
-                f"Manual wrapping with {strategy} requires explicit specification of process group or device_mesh."
-            )
-        inner, outer = group
-        rows = dist.get_world_size(outer)
-        ranks = torch.arange(dist.get_world_size()).view(rows, -1)
-        return MeshInfo(DeviceMesh(kind, ranks, mesh_dim_names=("replicate", "shard"), _groups=[outer, inner]))
-    chosen = group if group is not None else dist.group.WORLD
-    if strategy is ShardingStrategy.NO_SHARD:
-        ranks = torch.tensor(dist.get_process_group_ranks(chosen)).view(-1, 1)
-        alone = [dist.new_group([rank]) for rank in range(dist.get_world_size())][dist.get_rank()]
-        return MeshInfo(DeviceMesh(kind, ranks, mesh_dim_names=("replicate", "shard"), _groups=[chosen, alone]))
-    return MeshInfo(DeviceMesh.from_group(chosen, kind))
 
 
 class FullyShardedDataParallel(OptimStates, nn.Module):
@@ -97,23 +75,25 @@ class FullyShardedDataParallel(OptimStates, nn.Module):
         device_mesh: DeviceMesh | None = None,
     ) -> None:
         super().__init__()
-        strategy = sharding_strategy or ShardingStrategy.FULL_SHARD
-        device = torch.device(device_id) if device_id is not None else _device(module)
-        info = _mesh_of(process_group, strategy, device_mesh, "cpu" if device.type == "meta" else device.type)
+        ignored = wrapping.ignored_parameters(ignored_modules, ignored_states, FullyShardedDataParallel)
+        named = torch.device(device_id) if device_id is not None else None
+        device = named or _device(module)
+        kind = "cpu" if device.type == "meta" else device.type
+        process_group = wrapping.groups_of_copies(
+            process_group, sharding_strategy, device_mesh, kind, wraps_children=auto_wrap_policy is not None
+        )
         given = locals()
         own = ("process_group", "sharding_strategy", "cpu_offload", "backward_prefetch", "mixed_precision",
                "param_init_fn", "device_id", "sync_module_states", "forward_prefetch", "limit_all_gathers",
                "use_orig_params", "ignored_states", "ignored_modules")  # fmt: skip
-        options = {name: given[name] for name in own}
         if auto_wrap_policy is not None:
-            options["device_mesh"] = device_mesh
+            options = {**{name: given[name] for name in own}, "device_mesh": device_mesh}
             wrap_children(module, auto_wrap_policy, FullyShardedDataParallel, options)
-        ignored = _ignored(ignored_modules, ignored_states)
-        if param_init_fn is not None:
-            for part in module.modules():
-                if any(p is not None and p.device.type == "meta" for p in part._parameters.values()):
-                    param_init_fn(part)
+        info, strategy = wrapping.holding(process_group, sharding_strategy, device_mesh, kind)
+        wrapping.materialize(module, param_init_fn, named)
+        wrapping.check_uniform(module, ignored, use_orig_params)
         if sync_module_states:
+            wrapping.check_synced(module, named)
             _sync_module_states(module, info.shard_group, 250 << 20, 0, ())
         self.sharding_strategy, self.mixed_precision = strategy, mixed_precision or MixedPrecision()
         self.cpu_offload, self.backward_prefetch = cpu_offload or CPUOffload(), backward_prefetch
@@ -165,6 +145,16 @@ class FullyShardedDataParallel(OptimStates, nn.Module):
         """Run the wrapped module."""
         return self._fsdp_wrapped_module(*args, **kwargs)
 
+    @property
+    def _is_root(self) -> bool | None:
+        """Whether this is the outermost one; None before it is known."""
+        return self._state.is_root
+
+    @property
+    def compute_device(self) -> torch.device:
+        """Where it runs."""
+        return self._state.device
+
     def check_is_root(self) -> bool:
         """Return whether this is the outermost one."""
         self._state.lazy_init()
@@ -209,6 +199,11 @@ class FullyShardedDataParallel(OptimStates, nn.Module):
     @contextlib.contextmanager
     def no_sync(self) -> Generator[None]:
         """Add gradients up in every process without reducing them."""
+        self._state.lazy_init()
+        if not self._state.is_root:
+            raise RuntimeError(
+                "`no_sync()` on inner FSDP instances is not supported. Please call `no_sync()` on root FSDP module."
+            )
         groups = list(self._groups())
         before = [group.reduce_grads for group in groups]
         for group in groups:
@@ -221,6 +216,16 @@ class FullyShardedDataParallel(OptimStates, nn.Module):
 
     def clip_grad_norm_(self, max_norm: float, norm_type: float = 2.0) -> Tensor:
         """Scale all gradients so that their norm is at most `max_norm`; return the norm."""
+        self._state.lazy_init()
+        if not self._state.is_root:
+            raise RuntimeError("`clip_grad_norm_()` should only be called on the root FSDP instance")
+        grads = [param.grad.dtype for param in self.parameters() if param.grad is not None]
+        if not grads:
+            warnings.warn(
+                f"Called FSDP.clip_grad_norm_() on rank {self.rank} with no gradients -- returning the total norm in the "
+                "default dtype torch.float32",
+                stacklevel=2,
+            )
         norm = nn.utils.clip_grad_norm_(self.parameters(), max_norm, norm_type)
         return norm.full_tensor() if isinstance(norm, DTensor) else norm
 
@@ -264,15 +269,16 @@ class FullyShardedDataParallel(OptimStates, nn.Module):
         optim_state_dict_config: OptimStateDictConfig | None = None,
     ) -> StateDictSettings:
         """Choose the form of state dicts; return the former choice."""
+        warnings.warn(forms.DEPRECATED, FutureWarning, stacklevel=2)
         chosen = forms.settings(state_dict_type, state_dict_config, optim_state_dict_config)
-        before = FullyShardedDataParallel.get_state_dict_type(module)
+        before = forms.chosen(module)
         for one in FullyShardedDataParallel.fsdp_modules(module):
             one._settings = chosen
-        return before
+        return before or StateDictSettings(None, None, None)  # type: ignore[arg-type] # torch's where nothing is wrapped
 
     @staticmethod
-    def get_state_dict_type(module: nn.Module) -> StateDictSettings:
-        """Return the form of state dicts."""
+    def get_state_dict_type(module: nn.Module) -> StateDictSettings | None:
+        """Return the form of state dicts; None where nothing is wrapped."""
         return forms.chosen(module)
 
     @staticmethod
@@ -292,6 +298,7 @@ class FullyShardedDataParallel(OptimStates, nn.Module):
         finally:
             for one in FullyShardedDataParallel.fsdp_modules(module):
                 one._settings = before
+            warnings.warn(forms.DEPRECATED, FutureWarning, stacklevel=1)
 
     @staticmethod
     def _before_state_dict(module: Any, prefix: str, keep_vars: bool) -> None:
@@ -333,17 +340,9 @@ def _device(module: nn.Module) -> torch.device:
 
 
 def _policy(given: MixedPrecision) -> MixedPrecisionPolicy:
-    casts = given.cast_forward_inputs or given.cast_root_forward_inputs
     reduce = given.reduce_dtype or given.param_dtype
+    casts = given.cast_forward_inputs or given.cast_root_forward_inputs
     return MixedPrecisionPolicy(param_dtype=given.param_dtype, reduce_dtype=reduce, cast_forward_inputs=casts)
-
-
-def _ignored(modules: Iterable[nn.Module] | None, states: Iterable[Any] | None) -> set[nn.Parameter]:
-    """Return the parameters that stay as they are."""
-    found: set[nn.Parameter] = set()
-    for one in [*(modules or ()), *(states or ())]:
-        found.update(one.parameters() if isinstance(one, nn.Module) else [one])
-    return found
 
 
 adopt(globals())
