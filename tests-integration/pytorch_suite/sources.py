@@ -61,6 +61,7 @@ SAMPLES = {
     "test_sparse_csr.py": 500,
     "test_transformers.py": 150,
     "test_unary_ufuncs.py": 1000,
+    "test_utils.py": 1000,
 }
 """Files of so many thousand tests that the board has a sample of them: so many ids, those whose SHA-256 is smallest.
 

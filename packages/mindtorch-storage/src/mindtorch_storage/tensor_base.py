@@ -60,10 +60,10 @@ class AutogradMeta:
     """Rarely needed autograd state of one tensor.
 
     `accumulator` is called for the leaf's AccumulateGrad node, to which the tensor holds no strong reference;
-    `tangents` are the tangents of forward-mode differentiation, by level.
+    `tangents` are the tangents of forward-mode differentiation, by level; `number` is what `_cdata` gave.
     """
 
-    __slots__ = ("accumulator", "grad", "hooks", "name", "post_accumulate_hooks", "retains_grad", "tangents")
+    __slots__ = ("accumulator", "grad", "hooks", "name", "number", "post_accumulate_hooks", "retains_grad", "tangents")
 
     def __init__(self) -> None:
         self.grad: TensorBase | None = None
@@ -73,6 +73,7 @@ class AutogradMeta:
         self.accumulator: Any = no_accumulator
         self.tangents: dict[int, TensorBase] | None = None
         self.name: str | None = None
+        self.number: int | None = None
 
 
 class TensorBase:

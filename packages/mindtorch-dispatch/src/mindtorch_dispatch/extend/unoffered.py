@@ -36,6 +36,11 @@ def unoffered_overloads(packet: str) -> list[str]:
     return list(_texts().get(packet, ()))
 
 
+def unoffered_operators() -> list[str]:
+    """Return the operators of which the table lacks an overload, or all of them."""
+    return list(_texts())
+
+
 def unoffered_schema(packet: str, overload: str) -> Schema | None:
     """Return the schema of such an overload; None for one that torch has not either."""
     text = _texts().get(packet, {}).get(overload)

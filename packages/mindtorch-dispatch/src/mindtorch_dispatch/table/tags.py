@@ -46,6 +46,13 @@ class Tag(enum.Enum):
 Tag.__module__ = "torch"
 
 
+_BY_HAND = frozenset(
+    "get_gradients quantized_gru.data quantized_gru.data_legacy quantized_gru.input quantized_gru.input_legacy"
+    " quantized_lstm.data quantized_lstm.data_legacy quantized_lstm.input quantized_lstm.input_legacy".split()
+)
+"""Operators of `aten` that are not in torch's list of native functions: nothing is known of them."""
+
+
 @cache
 def _table() -> dict[str, frozenset[str]]:
     text = files("mindtorch_dispatch.table").joinpath("tags.toml").read_text(encoding="utf-8")
@@ -55,10 +62,12 @@ def _table() -> dict[str, frozenset[str]]:
 def built_in_tags(schema: Schema) -> list[Tag]:
     """Return the tags of a built-in operator, in torch's order."""
     name = schema.qualified_name.removeprefix("aten::")
+    if name in _BY_HAND:
+        return []
     found = {Tag[tag] for tag, names in _table().items() if name in names} | {Tag.pt2_compliant_tag}
     if schema.out_arguments:
         found.add(Tag.out)
-    elif schema.is_inplace:
+    elif schema.is_inplace and name.partition(".")[0].endswith("_"):
         found.add(Tag.inplace)
     return sorted(found, key=int)
 

@@ -10,6 +10,8 @@ from mindtorch_dispatch.batching.rules.table import find_rule
 from mindtorch_dispatch.batching.wrapper import is_batched
 from mindtorch_dispatch.extend.entries import full_name
 from mindtorch_dispatch.extend.key_names import parse_key
+from mindtorch_dispatch.extend.overloads import OpOverload, OutOverload, find_overloads
+from mindtorch_dispatch.extend.unoffered import unoffered_operators, unoffered_overloads
 from mindtorch_dispatch.keys import BACKEND_KEYS, DispatchKey, DispatchKeySet
 from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.registry import registry
@@ -151,8 +153,16 @@ def _overloads() -> Iterator[tuple[str, OpRow, bool]]:
         yield from ((out_schema(row).qualified_name, row, True) for row in out_rows(packet))
 
 
+def _others() -> Iterator[OpOverload]:
+    """Yield the overloads of aten that the table does not have."""
+    for name in unoffered_operators():
+        found = find_overloads(f"aten::{name}")
+        yield from (getattr(found, overload or "default") for overload in unoffered_overloads(name))
+
+
 def _dispatch_get_all_op_names() -> list[str]:
-    return list(dict.fromkeys(name for name, _, _ in _overloads()))
+    others = (full_name(name, overload) for name in unoffered_operators() for overload in unoffered_overloads(name))
+    return list(dict.fromkeys([*(name for name, _, _ in _overloads()), *others]))
 
 
 def _dispatch_get_registrations_for_dispatch_key(dispatch_key: str = "") -> list[str]:
@@ -163,12 +173,12 @@ def _dispatch_get_registrations_for_dispatch_key(dispatch_key: str = "") -> list
     if dispatch_key == "FuncTorchBatched":
         return [name for name, row, out in _overloads() if not out and find_rule(row) is not None]
     if dispatch_key == "FuncTorchBatchedDecomposition":
-        return [name for name, row, out in _overloads() if not out and find_rule(row) is None and composed(row)]
-    return list(
-        dict.fromkeys(
-            name for name, row, _ in _overloads() if registry.overload_of(row).has_kernel_for_dispatch_key(key)
-        )
-    )
+        parts = [name for name, row, out in _overloads() if not out and find_rule(row) is None and composed(row)]
+        more = [one.name() for one in _others() if not isinstance(one, OutOverload) and composed(one.row)]
+        return list(dict.fromkeys([*parts, *more]))
+    named = [(name, registry.overload_of(row)) for name, row, _ in _overloads()]
+    named += [(one.name(), one) for one in _others()]
+    return list(dict.fromkeys(name for name, one in named if one.has_kernel_for_dispatch_key(key)))
 
 
 class _DispatchOperatorHandle:

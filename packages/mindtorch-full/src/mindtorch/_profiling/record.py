@@ -24,7 +24,10 @@ class record_function(_DecoratorContextManager):
     def __enter__(self) -> record_function:
         recording = state.recording
         if recording is not None:
-            self._opened = recording, recording.begin(self.name, USER)
+            self._opened = (
+                recording,
+                recording.begin(self.name, USER, arguments=() if self.args is None else (self.args,)),
+            )
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
@@ -38,4 +41,39 @@ class record_function(_DecoratorContextManager):
         return self.__class__(self.name, self.args)
 
 
+class _Handle:
+    """A label that was begun by hand, until it is ended by hand."""
+
+    __slots__ = ("label",)
+
+    def __init__(self, label: tuple[Recording, Event] | None) -> None:
+        self.label = label
+
+    def __str__(self) -> str:
+        return "ScriptObject <__torch__.torch.classes.profiler._RecordFunction>"
+
+
+def _record_function_with_args_enter(name: str, /, *args: Any) -> _Handle:
+    """Begin a label, with arguments of which shapes and numbers are recorded as those of an operator's are."""
+    recording = state.recording
+    if recording is None:
+        return _Handle(None)
+    # A tuple is one value; lists alone have elements of one type.
+    return _Handle((recording, recording.begin(name, USER, arguments=[None if type(a) is tuple else a for a in args])))
+
+
+def _record_function_with_args_exit(handle: _Handle, /) -> None:
+    """End a label."""
+    if not isinstance(handle, _Handle):
+        raise RuntimeError(
+            "Tried to cast object to type __torch__.torch.classes.profiler._RecordFunction (of Python compilation unit at: "
+            "0) but object was missing attribute capsule"
+        )
+    label, handle.label = handle.label, None
+    if label is not None:
+        label[0].end(label[1])
+
+
+_Handle.__name__ = _Handle.__qualname__ = "ScriptObject"
+_Handle.__module__ = "torch"
 record_function.__module__ = "torch.autograd.profiler"

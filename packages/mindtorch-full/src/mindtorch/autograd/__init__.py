@@ -22,6 +22,8 @@ from .._C._autograd import _disable_profiler as _disable_profiler
 from .._C._autograd import _profiler_enabled as _profiler_enabled
 from .._naming import adopt
 from .._profiling.device import kineto_available as kineto_available
+from .._profiling.record import _record_function_with_args_enter as _record_function_with_args_enter
+from .._profiling.record import _record_function_with_args_exit as _record_function_with_args_exit
 from . import (
     anomaly_mode as anomaly_mode,
 )

@@ -6,6 +6,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import count
 from typing import Any, Self
 
 from mindtorch_autograd.backward import backward
@@ -33,6 +34,9 @@ _TRANSFORMED = (
     "unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call {}() "
     "outside of a function being transformed instead."
 )
+
+_numbers = count(1)
+"""What `_cdata` gives: an address would be another tensor's as soon as this one is gone."""
 
 
 def _differentiable(kind: dtype) -> bool:
@@ -179,8 +183,11 @@ class AutogradMixin(TensorBase):
 
     @property
     def _cdata(self) -> int:
-        """A number of this tensor alone, as long as it lives; `swap_tensors` moves it."""
-        return id(meta_of(self))
+        """A number that no other tensor has or had; `swap_tensors` moves it."""
+        meta = meta_of(self)
+        if meta.number is None:
+            meta.number = next(_numbers)
+        return meta.number
 
     @property
     def _post_accumulate_grad_hooks(self) -> Any:
