@@ -239,9 +239,24 @@ def convolution(
     small, large = (input.shape, shape) if transposed else (shape, input.shape)
     stride, dilation = _used(stride, small[2:], large[2:]), _used(dilation, weight.shape[2:], large[2:])
     values = (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    return Outputs(_result(shape, input, weight, groups), values=values)
+
+
+def _result(shape: Sequence[int], input: Spec, weight: Spec, groups: int) -> Spec:
+    """Return the spec of a result or a gradient: all of them lie as input or weight do."""
     if _in_rows(input, weight, groups):
-        return Outputs(Spec.of(input.dtype, input.device, shape), values=values)
-    return Outputs(in_format(shape, input, weight), values=values)
+        return Spec.of(input.dtype, input.device, tuple(shape))
+    return in_format(shape, input, weight)
+
+
+def _gradient(operand: Spec, input: Spec, weight: Spec, groups: int) -> Spec:
+    """Return the spec of the gradient of an operand. Those of complex numbers are put together in order."""
+    if operand.dtype.is_complex:
+        return Spec.of(operand.dtype, operand.device, tuple(operand.shape))
+    spec = _result(operand.shape, input, weight, groups)
+    # Without oneDNN a weight that lies in both formats keeps its strides.
+    alone = operand is weight and weight.ndim == 4 and spec.is_contiguous
+    return suggested(weight) if alone and weight.dtype not in (float32, bfloat16, float16) else spec
 
 
 @meta_rule()
@@ -262,8 +277,8 @@ def convolution_backward(
     dims = weight.ndim - 2
     features = bias_sizes[0] if bias_sizes else grad_output.shape[1]
     specs = (
-        in_format(input.shape, input, weight) if output_mask[0] else None,
-        suggested(weight) if output_mask[1] else None,
+        _gradient(input, input, weight, groups) if output_mask[0] else None,
+        _gradient(weight, input, weight, groups) if output_mask[1] else None,
         Spec.of(grad_output.dtype, grad_output.device, (features,)) if output_mask[2] else None,
     )
     small, large = (input, grad_output) if transposed else (grad_output, input)
