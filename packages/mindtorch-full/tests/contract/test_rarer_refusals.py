@@ -37,3 +37,23 @@ def test_an_old_spelling_is_found_by_its_path():
 def test_health_check_servers_are_refused_before_a_worker_starts():
     with pytest.raises(NotImplementedError, match="health check servers are not offered"):
         launch_agent(None, None, [], health_check_server=object())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: t.zeros(2, -3),
+        lambda t: t.zeros(2, -3, device="meta"),
+        lambda t: t.zeros(-1, layout=t.sparse_coo),
+        lambda t: t.empty(-1, layout=t.sparse_coo),
+        lambda t: t.zeros(3, -2, layout=t.sparse_csr),
+        lambda t: t.empty(3, -2, layout=t.sparse_csr),
+    ],
+)
+def test_tensors_of_negative_sizes_are_refused_in_torchs_words(call):
+    texts = []
+    for t in (torch, mt):
+        with pytest.raises(RuntimeError) as refused:
+            call(t)
+        texts.append(str(refused.value).split("\n", 1)[0])
+    assert texts[1] == texts[0]

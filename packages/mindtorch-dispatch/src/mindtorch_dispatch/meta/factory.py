@@ -55,6 +55,11 @@ def check_size(size: Any) -> tuple[int, ...]:
     return found
 
 
+def check_zeros(size: Sequence[int]) -> None:
+    """torch's error for negative extents of `zeros`."""
+    check(all(extent >= 0 for extent in size), lambda: "zeros: Dimension size must be non-negative.")
+
+
 def dtype_of_number(value: object) -> Dtype:
     """Return the dtype that a factory gives a Python number."""
     if isinstance(value, bool):
@@ -84,7 +89,15 @@ def strides_for(shape: tuple[int, ...], memory_format: object) -> tuple[int, ...
 
 @filling_rule
 def sized(size: Sequence[int], dtype: Dtype | None, device: Device | None) -> Spec:
-    """`zeros`, `ones`: a size and options."""
+    """`ones`: a size and options."""
+    return fresh(size, dtype, device)
+
+
+@filling_rule
+def zeros(size: Sequence[int], dtype: Dtype | None, device: Device | None) -> Spec:
+    """`zeros`, whose error for negative extents is its own where there is memory."""
+    if (device or get_default_device()).type != "meta":
+        check_zeros(size)
     return fresh(size, dtype, device)
 
 

@@ -18,7 +18,7 @@ op(
     factory.empty_strided,
     variants="function",
 )
-op(f"zeros(SymInt[] size, *, {_OPTIONS}) -> Tensor", factory.sized, variants="function")
+op(f"zeros(SymInt[] size, *, {_OPTIONS}) -> Tensor", factory.zeros, variants="function")
 op(f"ones(SymInt[] size, *, {_OPTIONS}) -> Tensor", factory.sized, variants="function")
 op(f"full(SymInt[] size, Scalar fill_value, *, {_OPTIONS}) -> Tensor", factory.full, variants="function")
 op(f"scalar_tensor(Scalar s, *, {_OPTIONS}) -> Tensor", factory.scalar_tensor, variants="function")

@@ -13,6 +13,7 @@ from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
 
 from ..call import aten
 from ..meta.checks import check, shape_text
+from ..meta.factory import check_size, check_zeros
 from ..typing import Tensor
 from . import compressed, coo
 from .compressed import BLOCKS, Grid, is_compressed, make, parts, spec_of, view_of
@@ -134,7 +135,7 @@ def full_like(
     return fill(empty_like(self, dtype, layout), fill_value)
 
 
-def _factory(name: str) -> Callable[..., Any]:
+def _factory(name: str, check_extents: Callable[[Sequence[int]], object]) -> Callable[..., Any]:
     """Return the function that makes tensors without entries, for `zeros` or `empty`."""
 
     def made(size: Sequence[int], dtype: Dtype | None, layout: Layout, device: Device | None, *rest: object) -> Any:
@@ -146,14 +147,15 @@ def _factory(name: str) -> Callable[..., Any]:
                 f"{shape_text(list(size))}"
             ),
         )
+        check_extents(size)
         like_this = aten.empty([0], dtype=dtype, device=device)
         return compressed.empty(layout, size, like_this.dtype, like_this.device)
 
     return made
 
 
-zeros = kernel("zeros")(_factory("zeros"))
-kernel("empty.memory_format")(_factory("empty"))
+zeros = kernel("zeros")(_factory("zeros", check_zeros))
+kernel("empty.memory_format")(_factory("empty", check_size))
 
 
 @kernel("new_zeros", "new_empty")

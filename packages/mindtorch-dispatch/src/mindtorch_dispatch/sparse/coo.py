@@ -32,7 +32,7 @@ def make(indices: Any, values: Any, size: Any, coalesced: bool | None = None) ->
 
     Unless told, it is coalesced where it has one entry at most.
     """
-    if math.prod(int(extent) for extent in size) >= 2**63:
+    if math.prod(int(extent) for extent in size) >= 2**63 or any(extent < 0 for extent in size):
         raise RuntimeError("numel: integer multiplication overflow")
     if indices._wraps or values._wraps:
         raise NotImplementedError(

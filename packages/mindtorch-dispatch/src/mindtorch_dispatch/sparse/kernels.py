@@ -12,6 +12,7 @@ from mindtorch_storage.promotion import can_cast, promote_types
 
 from ..call import aten
 from ..meta.checks import check, shape_text
+from ..meta.factory import check_zeros
 from ..typing import Tensor
 from .coo import coalesced, empty, index_of, is_sparse, like, make, parts, replace, to_dense
 from .table import filling, kernel, written
@@ -301,9 +302,16 @@ def new_zeros(self: Tensor, size: Any, dtype: Any, layout: object, device: Any, 
     return empty(size, dtype or self.dtype, device or self.device)
 
 
-@kernel("zeros", "empty.memory_format")
-def zeros(size: Any, dtype: Any, layout: object, device: Any, *rest: Any) -> Any:
+@kernel("zeros")
+def zeros(size: Any, *options: Any) -> Any:
     """A sparse tensor without entries."""
+    check_zeros(size)
+    return made_empty(size, *options)
+
+
+@kernel("empty.memory_format")
+def made_empty(size: Any, dtype: Any, layout: object, device: Any, *rest: Any) -> Any:
+    """A sparse tensor without entries, too."""
     like_this = aten.empty([0], dtype=dtype, device=device)
     return empty(size, like_this.dtype, like_this.device)
 
