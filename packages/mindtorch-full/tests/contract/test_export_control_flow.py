@@ -189,9 +189,67 @@ def test_what_is_not_recorded_is_said(yes, no):
         mt.export.export(Module(), (mt.ones(3),))
 
 
-def test_sizes_do_not_vary_beside_a_choice(tmp_path):
+def test_choices_are_not_archived(tmp_path):
     module, calls = nested(mt)
-    with pytest.raises(NotImplementedError, match=r"sizes that vary are not offered where torch.cond"):
-        mt.export.export(module, calls[0], dynamic_shapes=({0: mt.export.Dim("n")},))
     with pytest.raises(NotImplementedError, match=r"torch.export.save: programs with torch.cond or while_loop"):
         mt.export.save(mt.export.export(module, calls[0]), tmp_path / "choice.pt2")
+
+
+def doubled(t):
+    class Doubled(t.nn.Module):
+        def forward(self, x):
+            return t.cond(x.sum() > 0, lambda x: x.view(x.shape[0] * 2).clone(), lambda x: x.flatten() * 3, (x,))
+
+    return Doubled(), t.ones(4, 2)
+
+
+def centred(t):
+    class Centred(t.nn.Module):
+        def forward(self, x):
+            return t.cond(x.sum() > 0, lambda x: x[:, None] - x.mean(0), lambda x: x[:, None] + 1, (x,))
+
+    return Centred(), t.ones(4, 2)
+
+
+def inside(t):
+    return nested(t)[0], t.ones(4, 2)
+
+
+def texts(module):
+    """The graphs of a program's functions, but for their own names of values."""
+    found = []
+    for name, inner in module.named_children():
+        if hasattr(inner, "graph"):
+            calls = [(node.op, str(node.target), len(node.args)) for node in inner.graph.nodes]
+            found += [(name, calls), *texts(inner)]
+    return found
+
+
+@pytest.mark.parametrize("program", [doubled, centred, inside])
+@pytest.mark.parametrize("lowered", [False, True])
+def test_sizes_vary_in_the_functions_of_a_choice(program, lowered):
+    results = []
+    for t in (torch, mt):
+        module, x = program(t)
+        made = t.export.export(module, (x,), dynamic_shapes=({0: t.export.Dim("n", max=50)},))
+        made = made.run_decompositions() if lowered else made
+        run = made.module()
+        values = [run(sign * t.ones(rows, 2)).tolist() for rows in (2, 7) for sign in (1, 3, -1)]
+        with pytest.raises(AssertionError) as refused:
+            run(t.ones(51, 2))
+        results.append(
+            (str(made.graph), texts(made.graph_module), str(made.range_constraints), values, str(refused.value))
+        )
+    assert results[1] == results[0]
+
+
+def test_sizes_that_a_function_is_not_given_are_refused():
+    class Module(mt.nn.Module):
+        def forward(self, x, y):
+            rows = x.shape[0]
+            return mt.cond(y.sum() > 0, lambda y: y.expand(rows, 3) + 1, lambda y: y.expand(rows, 3) * 2, (y,))
+
+    with pytest.raises(
+        NotImplementedError, match=r"in a function of torch.cond or while_loop is s77, which no argument"
+    ):
+        mt.export.export(Module(), (mt.ones(4, 2), mt.ones(3)), dynamic_shapes=({0: mt.export.Dim("n")}, None))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import mindtorch as torch
@@ -141,7 +142,7 @@ def _fake(mode: FakeTensorMode, leaf: torch.Tensor, shape: list[int]) -> torch.T
 
 def _described(captured: Captured) -> Run:
     run = Run(captured, [], [], [])
-    places = {node: place for place, node in enumerate(captured.module.graph.nodes)}
+    places = {node: place for place, node in enumerate(nodes_of(captured.module))}
 
     def walk(value: Any) -> Any:
         if isinstance(value, fx.Node):
@@ -157,7 +158,7 @@ def _described(captured: Captured) -> Run:
             return ["slice", walk(value.start), walk(value.stop), walk(value.step)]
         return repr(value)
 
-    for node in captured.module.graph.nodes:
+    for node in nodes_of(captured.module):
         shapes = [tuple(one.shape) for one in values_of(node)]
         run.structure.append(
             (node.op, str(node.target), walk(node.args), walk(node.kwargs), [len(one) for one in shapes])
@@ -167,6 +168,21 @@ def _described(captured: Captured) -> Run:
         if name.startswith("lifted_tensor_"):
             run.structure.append((name, value.tolist()))
     return run
+
+
+def nodes_of(module: fx.GraphModule) -> Iterator[fx.Node]:
+    """Give the nodes of a graph in order, behind each function of `torch.cond` or `while_loop` the nodes of that."""
+    for node in module.graph.nodes:
+        yield node
+        inner = inner_graph(module, node)
+        if inner is not None:
+            yield from nodes_of(inner)
+
+
+def inner_graph(module: fx.GraphModule, node: fx.Node) -> fx.GraphModule | None:
+    """Return the function of `torch.cond` or `while_loop` that a node takes from its module, if it takes one."""
+    held = getattr(module, node.target, None) if node.op == "get_attr" else None
+    return held if isinstance(held, fx.GraphModule) else None
 
 
 def values_of(node: fx.Node) -> list[Any]:

@@ -75,6 +75,12 @@ class Sum:
             return self.terms[0][0][0]
         return None
 
+    @property
+    def symbols(self) -> set[Symbol]:
+        """The symbols that the sum is computed from."""
+        atoms = {atom for factors, _ in self.terms for atom in factors}
+        return {one for atom in atoms for one in ({atom} if isinstance(atom, Symbol) else atom.of.symbols)}
+
     def __str__(self) -> str:
         if self.atom is not None:
             return str(self.atom)

@@ -15,11 +15,14 @@ from mindtorch.export._capture import Captured
 from mindtorch.export._fits import Fits
 from mindtorch.export._lowering import Lowering
 from mindtorch.export._names import combined, leaves_of
-from mindtorch.export._runs import Root, Run, Runs, Search, values_of
+from mindtorch.export._runs import Root, Run, Runs, Search, inner_graph, nodes_of, values_of
 from mindtorch.export._sizes import Size, Sum, Symbol, ValueRanges, linear, written
 from mindtorch.export._specifications import Varying, varying
 from mindtorch.export.dynamic_shapes import _int_oo
 from mindtorch.export.graph_signature import SymIntArgument
+
+_NO_END = 2**63 - 1
+"""The end of a slice that has none."""
 
 
 @dataclasses.dataclass
@@ -111,10 +114,6 @@ class _Program:
     def __init__(self, roots: dict[str, Root], runs: Runs, samples: list[Run], names: dict[str, str]) -> None:
         self.roots = roots
         self.captured = runs.first.captured
-        if next(self.captured.module.children(), None) is not None:
-            raise NotImplementedError(
-                "torch.export.export: sizes that vary are not offered where torch.cond or while_loop is"
-            )
         self.samples = samples
         self.names = names
         self.symbols = _named(roots)
@@ -130,19 +129,41 @@ class _Program:
 
     def finished(self) -> Varied:
         """Return the program."""
-        old = list(self.captured.module.graph.nodes)
-        self._note_shapes(old, zip(*(run.shapes for run in self.samples), strict=True))
+        self._note_shapes(list(nodes_of(self.captured.module)), zip(*(run.shapes for run in self.samples), strict=True))
         numbers = zip(*(run.numbers for run in self.samples), strict=True)
-        for node in old:
-            if node.op != "placeholder" and not self.holders:
-                self._hold()
+        self.graph = self._rewritten(self.captured.module, self._hold, numbers)
+        for spec, value in zip(self.captured.signature.output_specs, self._results(), strict=True):
+            if value in self.columns:
+                spec.arg = SymIntArgument(value.name)
+            elif isinstance(value, fx.Node):
+                spec.arg.name = value.name
+        self.captured.module = fx.GraphModule(self.captured.module, self.graph)
+        free = {member.text for root in self.roots.values() if not root.fixed for member in root.members}
+        return Varied(self.captured, self._ranges(), _limits(self.roots), free)
+
+    def _rewritten(self, module: fx.GraphModule, hold: Callable[[], None], numbers: Any) -> fx.Graph:
+        """Return the graph of a program, or of a function that it calls, with its numbers computed from the sizes."""
+        self.graph, self.nodes, self.made, self.holders = fx.Graph(), {}, {}, {}
+        held = False
+        for node in list(module.graph.nodes):
+            if node.op != "placeholder" and not held:
+                hold()
+                held = True
             self._copy(node, numbers)
+            inner = inner_graph(module, node)
+            if inner is not None:
+                kept = self.graph, self.nodes, self.made, self.holders
+                inner.graph = self._rewritten(inner, self._hold_inside, numbers)
+                inner.recompile()
+                self.graph, self.nodes, self.made, self.holders = kept
         for holder in self.holders.values():
             if not holder.users:
                 self.graph.erase_node(holder)
-        self.captured.module = fx.GraphModule(torch.nn.Module(), self.graph)
-        free = {member.text for root in self.roots.values() if not root.fixed for member in root.members}
-        return Varied(self.captured, self._ranges(), _limits(self.roots), free)
+        return self.graph
+
+    def _results(self) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = next(iter(reversed(self.graph.nodes))).args[0]
+        return found
 
     def _expression(self, column: tuple[Any, ...]) -> Sum | None:
         return None if any(type(value) is not int for value in column) else self.fits.expression(column)
@@ -177,6 +198,21 @@ class _Program:
             value = self._call(operator.sub, value, plus) if plus else value
             self.holders[symbol] = self._call(operator.floordiv, value, times) if times != 1 else value
 
+    def _hold_inside(self) -> None:
+        """Write what takes the sizes of the arguments of a function that the program calls."""
+        for place, symbol in enumerate(self.leading):
+            for node in list(self.graph.nodes):
+                shape = getattr(node.meta.get("val"), "shape", ())
+                dim = next((dim for dim, size in enumerate(shape) if _is(size, symbol)), None)
+                if dim is not None:
+                    name = f"sym_size_int_{len(self.leading) + place}"
+                    taken = (node, dim)
+                    made = self.graph.create_node("call_function", torch.ops.aten.sym_size.int, taken, name=name)
+                    self.columns[made] = tuple(run[symbol] for run in self.fits.runs)
+                    self._note(made)
+                    self.holders[symbol] = made
+                    break
+
     def _copy(self, node: fx.Node, numbers: Any) -> None:
         def walk(value: Any) -> Any:
             if isinstance(value, fx.Node):
@@ -192,7 +228,7 @@ class _Program:
             return value
 
         args, kwargs = walk(node.args), walk(node.kwargs)
-        if _takes_all(node, args):
+        if self._takes_all(node, args):
             self.nodes[node] = args[0]
             return
         name = node.name
@@ -205,18 +241,30 @@ class _Program:
             made.name = node.name  # also where Python has the name, as `input`
         made.meta = dict(node.meta)
         self.nodes[node] = made
-        if node.op == "output":
-            for spec, value in zip(self.captured.signature.output_specs, made.args[0], strict=True):
-                if value in self.columns:
-                    spec.arg = SymIntArgument(value.name)
-                elif isinstance(value, fx.Node):
-                    spec.arg.name = value.name
+
+    def _takes_all(self, node: fx.Node, args: tuple[Any, ...]) -> bool:
+        """Return whether a call is a slice of everything, whatever the sizes are, as torch finds it: from their bounds."""
+        if node.target is not torch.ops.aten.slice.Tensor or any(isinstance(one, fx.Node | None) for one in args[1:]):
+            return False
+        dim, start, end, step = (*args[1:], *(0, 0, _NO_END, 1)[len(args) - 1 :])
+        size = args[0].meta["val"].shape[dim]
+        if isinstance(size, Size):
+            highs = [self.leading[symbol].high if symbol in self.leading else _int_oo for symbol in size.expr.symbols]
+            known = end == _NO_END and _int_oo not in highs
+        else:
+            known = end >= size
+        return bool(start == 0 and step == 1 and known)
 
     def _number(self, node: fx.Node, column: tuple[Any, ...]) -> Any:
         """Return a number of a call, or the node that computes it from the sizes."""
         if len(set(column)) == 1:
             return column[0]
         expr = self._expression(column)
+        if expr is not None and not expr.symbols <= self.holders.keys():
+            raise NotImplementedError(
+                f"torch.export.export: a number that {node.target} is called with in a function of torch.cond or while_loop "
+                f"is {expr}, which no argument of the function has as a size"
+            )
         if expr is not None:
             return written(expr, self.holders, self._call)
         for power in (0.5, -0.5, -1.0):  # attention is scaled by roots of sizes, means by their inverses
@@ -265,13 +313,8 @@ class _Program:
         return found
 
 
-def _takes_all(node: fx.Node, args: tuple[Any, ...]) -> bool:
-    """Return whether a call is a slice of everything, whatever the sizes are."""
-    if node.target is not torch.ops.aten.slice.Tensor or any(isinstance(one, fx.Node | None) for one in args[1:]):
-        return False
-    dim, start, end, step = (*args[1:], *(0, 0, 2**63 - 1, 1)[len(args) - 1 :])
-    size = args[0].meta["val"].shape[dim]
-    return type(size) is int and start == 0 and step == 1 and end >= size
+def _is(size: Any, symbol: Symbol) -> bool:
+    return isinstance(size, Size) and size.expr == linear(symbol)
 
 
 def _named(roots: dict[str, Root]) -> dict[str, Symbol]:
