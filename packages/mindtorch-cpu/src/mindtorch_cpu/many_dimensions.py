@@ -19,7 +19,7 @@ ITERATED = 32
 
 def combine_at(ufunc: np.ufunc, target: Any, place: Any, values: Any) -> None:
     """Combine `values` into the elements at `place`, one after the other where an element comes again."""
-    if target.ndim <= ITERATED and np.ndim(values) <= ITERATED:
+    if _dimensions(target, place) <= ITERATED and np.ndim(values) <= ITERATED:
         ufunc.at(target, place, values)
         return
     places = np.arange(target.size).reshape(target.shape)[place]
@@ -27,6 +27,12 @@ def combine_at(ufunc: np.ufunc, target: Any, place: Any, values: Any) -> None:
     ufunc.at(flat, places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
     if not np.shares_memory(flat, target):
         target[...] = flat.reshape(target.shape)
+
+
+def _dimensions(target: Any, place: Any) -> int:
+    """Return how many dimensions an iterator over the elements at `place` has at most: those of the indices, too."""
+    indices = place if type(place) is tuple else (place,)
+    return int(target.ndim + max(map(np.ndim, indices), default=0))
 
 
 def _folded(array: Any, axis: int) -> tuple[Any, int]:

@@ -41,6 +41,12 @@ CALLS = {
     "put columns": lambda t, n: (
         leading(t, n).transpose(0, -1).index_put_((t.tensor([0, 0]),), t.tensor(2.0), accumulate=True)
     ),
+    "put at places": lambda t, n: t.zeros(3).index_put_((places(t, n),), t.ones(3), accumulate=True),
+    "put at rows and places": lambda t, n: t.zeros(3, 3).index_put_(
+        (places(t, n), t.tensor([[0, 2, 1]] * 3)), t.ones(3, 3), accumulate=True
+    ),
+    "put at one place": lambda t, n: t.zeros(1).index_put_((t.zeros([1] * n).long(),), t.tensor(1.5), accumulate=True),
+    "index at places": lambda t, n: gradient(t, 2, lambda x: x[places(t, n)]),
     "index_add": lambda t, n: leading(t, n).index_add_(0, t.tensor([1, 1]), leading(t, n)),
     "index_reduce": lambda t, n: leading(t, n).index_reduce_(0, t.tensor([1, 1]), leading(t, n), "mean"),
     "scatter_add": lambda t, n: leading(t, n).scatter_add_(0, places(t, n), leading(t, n)),
@@ -69,6 +75,13 @@ def test_a_gradient_of_repeated_rows_survives_without_torch():
     leaf = mt.ones([2, *[1] * 39], requires_grad=True)
     leaf[mt.tensor([0, 0])].sum().backward()
     assert leaf.grad.flatten().tolist() == [2.0, 0.0]
+
+
+def test_places_of_many_dimensions_survive_without_torch():
+    target = mt.zeros(1)
+    for _ in range(200):  # numpy wrote past its tables, which did not end a process each time
+        target.index_put_((mt.zeros([1] * 49, dtype=mt.int64),), mt.tensor(0.5), accumulate=True)
+    assert target.tolist() == [100.0]
 
 
 STOPPED = {"at", "argsort", "argpartition", "lexsort", "partition", "broadcast_arrays", "broadcast_shapes"}

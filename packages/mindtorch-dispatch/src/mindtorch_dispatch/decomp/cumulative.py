@@ -11,6 +11,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from ..call import aten
 from ..meta.checks import check, shape_text, wrap_dim
+from ..state import state
 from ..typing import Tensor, TensorOrScalar
 
 
@@ -25,11 +26,26 @@ def cumprod_backward(grad: Tensor, self: Tensor, dim: int, output: Tensor) -> An
     zero = aten.eq(self, 0)
     if not zero._wraps and not bool(aten.any(zero).item()):  # a batch cannot be asked
         return aten.div(_reversed_cumsum(weighted, dim), conjugate)
-    return _cumprod_columns(grad, self, dim)
+    if zero._wraps or ((grad._sig.requires_grad or self._sig.requires_grad) and state.mode.grad):
+        return _cumprod_columns(grad, self, dim)
+    return _cumprod_at_zeros(grad, conjugate, weighted, zero, dim)
 
 
 def _reversed_cumsum(self: Tensor, dim: int) -> Any:
     return aten.flip(aten.cumsum(aten.flip(self, [dim]), dim), [dim])
+
+
+def _cumprod_at_zeros(grad: Tensor, conjugate: Tensor, weighted: Tensor, zero: Tensor, dim: int) -> Any:
+    """The gradient where nobody asks for another: elements after the first zero have none, whatever the products hold."""
+    zeros = aten.cumsum(zero, dim)
+    before, between = aten.eq(zeros, 0), aten.eq(zeros, 1)
+    first = aten.logical_and(between, zero)
+    none, ones = aten.zeros_like(conjugate), aten.ones_like(conjugate)
+    earlier = aten.div(_reversed_cumsum(aten.where(before, weighted, none), dim), conjugate)
+    later = aten.cumprod(aten.where(aten.logical_xor(between, first), conjugate, ones), dim)
+    summed = aten.sum(aten.where(between, aten.mul(later, grad), none), dim, True)
+    at_first = aten.mul(summed, aten.prod(aten.where(before, conjugate, ones), dim, True))
+    return aten.where(before, earlier, aten.where(first, at_first, none))
 
 
 def _cumprod_columns(grad: Tensor, self: Tensor, dim: int) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_storage.dtype import bool as bool_dtype
 from mindtorch_storage.layout import contiguous_format
 
 from ..call import aten
@@ -47,7 +48,8 @@ def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
         ndim == 0,
         lambda: f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {ndim} dimension(s).",
     )
-    return aten.mul(grad, aten.eye(*sizes, dtype=grad.dtype, device=grad.device))
+    diagonal = aten.eye(*sizes, dtype=bool_dtype, device=grad.device)
+    return aten.where(diagonal, grad, aten.zeros_like(grad))  # not a product: infinity times zero is nan
 
 
 def diagonal(A: Tensor, offset: int, dim1: int, dim2: int) -> Any:

@@ -81,8 +81,10 @@ def plain_sequences(data: Any, typed: bool) -> Any:
 
 
 def first_leaf(data: Any) -> Any:
-    """Return the first item of nested sequences; an empty sequence stands for itself."""
-    while isinstance(data, (list, tuple)) and data:
+    """Return the first item of nested sequences; an empty sequence stands for itself, and one of the deepest level."""
+    for _ in range(_DEEPEST + 1):  # a list may contain itself
+        if not (isinstance(data, (list, tuple)) and data):
+            break
         data = data[0]
     return data
 

@@ -79,6 +79,27 @@ m = t.overrides.BaseTorchFunctionMode(); m.__enter__(); m.__exit__(None, None, N
 t._C._pop_torch_function_stack()
 """
 
+ZEROS_BESIDE_NAN = """
+x = leaf(1., 2, 3, 4, 5, 6); x.reshape(3, 2).trace().mul(inf).backward(); x.grad
+x = leaf(1., 2, 3, 4, 5, 6); x.reshape(2, 3).trace().mul(nan).backward(); x.grad
+x = leaf(2., nan, 3, 0, 1, nan, nan, 0, 2, 0, 0, nan, 0, nan, 0); x.reshape(5, 3).cumprod(1).sum().backward(); x.grad
+x = leaf(2., nan, 3, 0, 1, nan, nan, 0, 2, 0, 0, nan, 0, nan, 0); x.reshape(5, 3).cumprod(0).sum().backward(); x.grad
+x = leaf(3., 2, 0, 5, 0, 7); y = x * (1 + 2j); y.cumprod(0).abs().sum().backward(); x.grad
+x = leaf(3., 2, 0, 5, 0, 7); x.cumprod(0).backward(t.tensor([1, inf, 2, nan, inf, nan])); x.grad
+x = leaf(3., 2, 0, 5, 0, 7); t.autograd.grad(t.autograd.grad(x.cumprod(0).sum(), x, create_graph=True)[0].pow(2).sum(), x)
+"""
+
+ENDLESS = "".join(
+    f"""
+x = []; x.append(x); {call}
+"""
+    for call in (
+        "t.Tensor(x)", "t.FloatTensor(x)", "t.LongTensor(x)", "t.ones(2).new_tensor(x)", "t.ones(2).new(x)", "t.tensor(x)",
+        "t.sparse_coo_tensor(x, [1.0])", "t.Tensor((x, x))", "t.as_tensor(x, dtype=t.int64)", "t.asarray(x)", "t.Size(x)",
+        "t.ones(3).__setitem__(0, x)", "t.cat(x)", "t._foreach_add(x, 1)", "t.ones(2).new_tensor(x, dtype=t.bool)",
+    )
+)  # fmt: skip
+
 RESIZED = "".join(
     f"""
 t.ones(2).resize_({size}).shape
@@ -97,7 +118,12 @@ t.zeros(2, True).shape, t.zeros((0, False)).shape
 
 
 @pytest.mark.parametrize(
-    "program", [line for line in (LISTS + EXCHANGES + CHUNKS + AVERAGES + OTHERS + RESIZED).splitlines() if line]
+    "program",
+    [
+        line
+        for line in (LISTS + EXCHANGES + CHUNKS + AVERAGES + OTHERS + ZEROS_BESIDE_NAN + ENDLESS + RESIZED).splitlines()
+        if line
+    ],
 )
 def test_is_as_in_torch(program: str) -> None:
     assert_as_in_torch(program)
