@@ -211,6 +211,13 @@ def test_collate(index):
     assert _outcome(mt, call) == _outcome(torch, call)
 
 
+@pytest.mark.parametrize("make", ["eye(2).to_sparse()", "nested.nested_tensor([lib.ones(2)])"])
+@pytest.mark.filterwarnings("ignore:.*prototype stage", "ignore:.*beta state")
+def test_collate_refuses(make):
+    call = lambda lib: lib.utils.data.default_collate([eval(f"lib.{make}", {"lib": lib})] * 2)  # noqa: E731
+    assert _outcome(mt, call)[0] == _outcome(torch, call)[0]  # warnings of making them are another matter
+
+
 @pytest.mark.parametrize("index", range(len(SINGLES)))
 def test_convert(index):
     call = lambda lib: lib.utils.data.default_convert(SINGLES[index])  # noqa: E731

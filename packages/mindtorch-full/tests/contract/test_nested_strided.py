@@ -103,3 +103,16 @@ def test_gradients_flow_through_values() -> None:
     values = mindtorch.nested.as_nested_tensor(parts).values()
     (values * values).sum().backward()
     assert [one.grad.tolist() for one in parts] == [[0, 2], [0, 2, 4]]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_leaves_have_gradients() -> None:
+    def program(lib: Any) -> Any:
+        leaf = lib.nested.nested_tensor([lib.arange(2.0), lib.arange(3.0)], requires_grad=True)
+        before = leaf.grad
+        (leaf * leaf).to_padded_tensor(0.0).sum().backward()
+        first = [one.clone() for one in leaf.grad.unbind()]
+        leaf.grad = None
+        return before, first, leaf.grad
+
+    assert_same(program(mindtorch), program(torch))

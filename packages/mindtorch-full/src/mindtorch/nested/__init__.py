@@ -11,6 +11,7 @@ from mindtorch_storage.tensor_base import TensorBase
 
 from . import _internal as _internal
 from ._internal import functions as _functions
+from ._internal import reductions as _reductions  # noqa: F401  # its functions answer for nested tensors
 from ._internal import strided as _strided
 from ._internal.nested_tensor import NestedTensor as _NestedTensor
 from ._internal.nested_tensor import _rebuild_njt as _rebuild_njt
@@ -61,10 +62,10 @@ def _packed(tensors: list[Any], dtype: Any, device: Any) -> torch.Tensor:
         raise RuntimeError(_RAGGED)
     dim = differing[0] if differing else 0
     lengths = [one.shape[dim] for one in tensors]
-    offsets = torch.tensor([0, *lengths], dtype=torch.int64).cumsum(0)
     values = torch.cat(tensors, dim)
     if dtype is not None or device is not None:
         values = values.to(dtype=dtype, device=device)
+    offsets = torch.tensor([0, *lengths], dtype=torch.int64, device=values.device).cumsum(0)
     cache = {"min_seqlen": min(lengths), "max_seqlen": max(lengths)}
     return _view_of_values(values, offsets, None, dim + 1, cache)
 
@@ -140,7 +141,10 @@ def nested_tensor_from_jagged(
             )
     known = {"min_seqlen": min_seqlen, "max_seqlen": max_seqlen}
     cache = {name: value for name, value in known.items() if value is not None}
-    return _view_of_values(values, offsets, lengths, 1 if jagged_dim is None else jagged_dim, cache)
+    dim = 1 if jagged_dim is None else jagged_dim
+    if dim < 1:
+        raise ValueError(f"Expected jagged_dim >=1, but got {dim}.")
+    return _view_of_values(values, offsets, lengths, dim, cache)
 
 
 def narrow(tensor: Any, dim: int, start: Any, length: Any, layout: Any = torch.strided) -> torch.Tensor:
@@ -150,16 +154,13 @@ def narrow(tensor: Any, dim: int, start: Any, length: Any, layout: Any = torch.s
     >>> x.unbind()
     (tensor([0]), tensor([3, 4, 5]))
     """
+    for name, value in (("start", start), ("length", length)):
+        if not isinstance(value, int | TensorBase):
+            raise RuntimeError(f"{name} must be an integer or a tensor")
     if _is_strided(layout):
-        pieces = [(tensor[place], start, length) for place in range(tensor.shape[0])]
-        return _strided.from_list(
-            [
-                row.narrow(dim - 1, _at(begin, place), _at(count, place))
-                for place, (row, begin, count) in enumerate(pieces)
-            ],
-            None,
-            None,
-        )
+        if not (isinstance(start, int) and isinstance(length, int)):
+            raise RuntimeError("start and length must be integers for the strided layout NT impl")
+        return _strided.from_list([row.narrow(dim - 1, start, length) for row in tensor.unbind(0)], None, None)
     if dim != 1:
         raise RuntimeError("jagged layout only supports dim=1")
     count, extent = tensor.shape[:2]
@@ -180,14 +181,8 @@ def narrow(tensor: Any, dim: int, start: Any, length: Any, layout: Any = torch.s
     return _view_of_values(values, offsets, lengths.contiguous(), 1)
 
 
-def _at(value: Any, place: int) -> int:
-    return (
-        value if isinstance(value, int) else int(value.expand(place + 1)[place] if value.numel() == 1 else value[place])
-    )
-
-
 def masked_select(tensor: Any, mask: Any) -> Any:
-    """Return the nested tensor of the elements of each row where a mask is true.
+    """Return the nested tensor of the elements where a mask is true, of each row along the last dimension.
 
     >>> torch.nested.masked_select(torch.arange(4).reshape(2, 2), torch.tensor([[True, False], [True, True]])).unbind()
     (tensor([0]), tensor([2, 3]))
@@ -195,9 +190,8 @@ def masked_select(tensor: Any, mask: Any) -> Any:
     if tensor.layout is not torch.strided:
         raise RuntimeError(f"torch.nested.masked_select requires a strided tensor, given {tensor.layout}")
     values = tensor.masked_select(mask)
-    spread = mask.expand(tensor.shape)
-    lengths = spread.sum(dim=tuple(range(1, spread.dim())))
-    return nested_tensor_from_jagged(values, lengths=lengths)
+    lengths = mask.expand(tensor.shape).sum(-1)
+    return nested_tensor_from_jagged(values, lengths=lengths.flatten())
 
 
 def to_padded_tensor(input: Any, padding: float, output_size: Any = None, out: Any = None) -> Any:

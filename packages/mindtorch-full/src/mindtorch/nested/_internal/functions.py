@@ -34,7 +34,8 @@ def answers(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return register
 
 
-def _place(nested: Any, dim: int, extra: int = 0) -> int:
+def place_of(nested: Any, dim: int, extra: int = 0) -> int:
+    """Return a dimension counted from the front; torch's error where there is none such."""
     rank = len(nested._size) + extra
     if not -rank <= dim < rank:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
@@ -43,7 +44,7 @@ def _place(nested: Any, dim: int, extra: int = 0) -> int:
 
 def _inner(nested: Any, dim: int, name: str, ragged_too: bool = False, extra: int = 0) -> int:
     """Return the dimension of the packed elements; torch's error for the batch's, and the ragged one unless that may be."""
-    place = _place(nested, dim, extra)
+    place = place_of(nested, dim, extra)
     if place == 0:
         raise RuntimeError(f"{name}(): not supported for NestedTensor on dim=0")
     if place == nested._ragged_idx and not ragged_too:
@@ -54,7 +55,7 @@ def _inner(nested: Any, dim: int, name: str, ragged_too: bool = False, extra: in
 @answers("unbind")
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The tensors of which the nested one is made."""
-    if _place(input, dim) != 0:
+    if place_of(input, dim) != 0:
         raise RuntimeError("unbind(): only supported for NestedTensor on dim=0")
     values = input.values()
     return tuple(values.narrow(input._ragged_idx - 1, start, length) for start, length in input._bounds())
@@ -65,7 +66,7 @@ def joined(parts: Any, nested: Any) -> Any:
     values = torch.cat(list(parts), nested._ragged_idx - 1)
     if nested._lengths is None:
         return like(nested, values)
-    zero = torch.zeros(1, dtype=nested._lengths.dtype)
+    zero = torch.zeros_like(nested._lengths[:1])
     return view_of_values(values, torch.cat([zero, nested._lengths.cumsum(0)]), None, nested._ragged_idx)
 
 
@@ -81,7 +82,7 @@ def contiguous(self: Any, memory_format: Any = None) -> Any:
 def to_padded_tensor(input: Any, padding: float, output_size: Any = None) -> Any:
     """A dense tensor, filled up behind each tensor."""
     place = input._ragged_idx - 1
-    longest = input._max_seqlen if output_size is None else output_size[input._ragged_idx]
+    longest = input._longest() if output_size is None else output_size[input._ragged_idx]
     padded = []
     for part in unbind(input):
         kept = part.narrow(place, 0, min(longest, part.shape[place]))
@@ -100,6 +101,10 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 def matmul(input: Any, other: Any) -> Any:
     """Products of matrices, tensor by tensor."""
     one_nested, other_nested = isinstance(input, NestedTensor), isinstance(other, NestedTensor)
+    if not one_nested and other._ragged_idx == len(other._size) - 1:
+        if input.dim() <= 2:
+            return like(other, torch.matmul(input, other.values()))
+        return transpose(matmul(transpose(other, -2, -1), input.transpose(-2, -1)), -2, -1)
     if one_nested and not other_nested and other.dim() <= 2:
         return like(input, torch.matmul(input.values(), other))
     shapes = f"{input._size if one_nested else input.shape} and {other.shape}"
@@ -114,7 +119,7 @@ def matmul(input: Any, other: Any) -> Any:
 
 def _normalized(name: str) -> Callable[..., Any]:
     def computed(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-        place = _place(input, dim)
+        place = place_of(input, dim)
         if place == 0:
             raise RuntimeError(f"{name}(): not supported when reducing across the batch dimension for NestedTensor")
         function = getattr(torch, name)
@@ -143,11 +148,13 @@ for _name in ("layer_norm", "rms_norm", "dropout", "embedding", "one_hot"):
 @answers("transpose", "swapaxes", "swapdims")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
     """Two dimensions exchanged, neither of them the batch's."""
-    one, two = _place(input, dim0), _place(input, dim1)
+    one, two = place_of(input, dim0), place_of(input, dim1)
     if one == two:
         return input
-    if 0 in (one, two):
+    if 0 in (one, two) and input._ragged_idx in (one, two):
         raise ValueError("Transpose is not supported on the batch dimension for jagged NT")
+    if 0 in (one, two):
+        raise RuntimeError("transpose(): not supported for NestedTensor on dim=0")
     ragged = {one: two, two: one}.get(input._ragged_idx, input._ragged_idx)
     return like(input, input.values().transpose(one - 1, two - 1), ragged)
 
@@ -156,7 +163,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
 def permute(input: Any, *dims: Any) -> Any:
     """Dimensions in another order, the batch's first."""
     given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
-    order = [_place(input, dim) for dim in given]
+    order = [place_of(input, dim) for dim in given]
     if order[0] != 0:
         raise ValueError("Permute is not supported on the batch dimension for jagged NT")
     return like(input, input.values().permute([dim - 1 for dim in order[1:]]), order.index(input._ragged_idx))
@@ -219,7 +226,7 @@ def expand_as(self: Any, other: Any) -> Any:
 @answers("flatten")
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Dimensions behind the ragged one made into one."""
-    first, last = _place(input, start_dim), _place(input, end_dim)
+    first, last = place_of(input, start_dim), place_of(input, end_dim)
     if first == last:
         return input
     if first == 0:
@@ -248,7 +255,7 @@ def _part_of_batch(nested: Any, first: int, last: int) -> Any:
 @answers("chunk")
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Parts along a dimension, or of the batch."""
-    if _place(input, dim) == 0:
+    if place_of(input, dim) == 0:
         count = input._size[0]
         step = -(-count // chunks)
         return tuple(_part_of_batch(input, at, min(at + step, count)) for at in range(0, count, step))
@@ -266,10 +273,28 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, 
 @answers("select")
 def select(input: Any, dim: int, index: int) -> Any:
     """One tensor, or one index of a dimension of all."""
-    if _place(input, dim) == 0:
+    if place_of(input, dim) == 0:
         return unbind(input)[index]
     place = _inner(input, dim, "select")
     return like(input, input.values().select(place, index), input._ragged_idx - (place < input._ragged_idx - 1))
+
+
+@answers("narrow")
+def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+    """A part along a dimension that is not ragged."""
+    return like(input, input.values().narrow(_inner(input, dim, "narrow"), start, length))
+
+
+@answers("slice")
+def slice_of(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    """Every `step`th index of a dimension that is not ragged, from one to another."""
+    return like(input, torch.ops.aten.slice(input.values(), _inner(input, dim, "slice"), start, end, step))
+
+
+@answers("is_same_size")
+def is_same_size(self: Any, other: Any) -> bool:
+    """Whether two nested tensors have the same sizes, the ragged one included."""
+    return isinstance(self, NestedTensor) and isinstance(other, NestedTensor) and self._size == other._size
 
 
 @answers("__getitem__")
@@ -300,57 +325,12 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 def stack(tensors: Any, dim: int = 0) -> Any:
     """Nested tensors joined along a new dimension."""
     first = tensors[0]
+    if any(not isinstance(one, NestedTensor) or one._size != first._size for one in tensors):
+        raise RuntimeError("stack(): expected all nested tensors to have the same nested structure")
     place = _inner(first, dim, "stack", True, 1)
     return like(
         first, torch.stack([one.values() for one in tensors], place), first._ragged_idx + (place < first._ragged_idx)
     )
-
-
-def _reduced(name: str, several: bool) -> Callable[..., Any]:
-    """Reductions: over all, over the ragged dimension tensor by tensor, or over others of the packed elements."""
-
-    def computed(input: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:
-        function = getattr(torch, name)
-        if dim is None:
-            values = input.values() if input._lengths is None else contiguous(input).values()
-            return function(values, **options)
-        rank, ragged = len(input._size), input._ragged_idx
-        dims = {_place(input, one) for one in ([dim] if isinstance(dim, int) else dim or range(rank))}
-        if 0 in dims and ragged not in dims:
-            raise RuntimeError(
-                f"{name}(): reducing along the batch dimension but not the ragged dimension is not supported for nested "
-                "tensors"
-            )
-        if ragged in dims and len(dims) > 1 and 0 not in dims:
-            raise RuntimeError(
-                f"{name}(): reducing along a ragged and non-batch dimension is not supported for nested tensors"
-            )
-        inner: Any = sorted(one - 1 for one in dims if one)
-        inner = inner if several else inner[0]
-        if ragged not in dims:
-            gone = 0 if keepdim else sum(one < ragged for one in dims)
-            return _wrapped(input, function(input.values(), inner, keepdim, **options), ragged - gone)
-        if 0 in dims:
-            total = function(contiguous(input).values(), inner, keepdim, **options)
-            return total.unsqueeze(0) if keepdim else total
-        parts = [function(part, inner, keepdim, **options) for part in unbind(input)]
-        if isinstance(parts[0], torch.Tensor):
-            return torch.stack(parts)
-        return type(parts[0])(torch.stack(each) for each in zip(*parts, strict=True))
-
-    return computed
-
-
-def _wrapped(nested: Any, result: Any, ragged: int) -> Any:
-    if isinstance(result, torch.Tensor):
-        return like(nested, result, ragged)
-    return type(result)(like(nested, one, ragged) for one in result)
-
-
-for _name in ("sum", "mean", "amax", "amin"):
-    _table[_name] = _reduced(_name, True)
-for _name in ("prod", "max", "min", "any", "all", "argmax", "argmin"):
-    _table[_name] = _reduced(_name, False)
 
 
 @answers("scaled_dot_product_attention")

@@ -82,7 +82,12 @@ class NestedTensor(torch.Tensor):
 
     def numel(self) -> int:
         """Return the number of elements."""
-        return int(self._values.numel())
+        if self._lengths is None:
+            return int(self._values.numel())
+        packed = self._values.shape[self._ragged_idx - 1]
+        return int(self._values.numel() // packed * int(self._lengths.sum())) if packed else 0
+
+    nbytes = property(lambda self: self.numel() * self.element_size(), doc="The bytes of the elements.")
 
     def item(self) -> Any:
         """Return the only element."""
@@ -125,6 +130,12 @@ class NestedTensor(torch.Tensor):
         return self._seqlen("min_seqlen", min)
 
     _max_seqlen = property(_get_max_seqlen, doc="The largest length.")
+
+    def _longest(self) -> int:
+        """Return the largest length where it is known, else the number of packed places, which is no less."""
+        known = self._metadata_cache.get("max_seqlen")
+        return int(self._values.shape[0] if known is None else known)
+
     _min_seqlen = property(_get_min_seqlen, doc="The smallest length.")
     _maybe_max_seqlen = property(
         lambda self: self._metadata_cache.get("max_seqlen"), doc="The largest length, if known."

@@ -12,9 +12,9 @@ from .nested_tensor import NestedTensor, like
 
 _ALIKE = frozenset(
     "detach alias clone _to_copy empty_like zeros_like ones_like full_like rand_like randn_like randint_like fill_ zero_ "
-    "copy_ bernoulli_ uniform_ normal_ native_dropout native_dropout_backward random_ bernoulli".split()
+    "copy_ where bernoulli_ uniform_ normal_ native_dropout native_dropout_backward random_ bernoulli".split()
 )
-_WHOLE = frozenset("sum max min any all argmax argmin mean prod is_same_size equal".split())
+_WHOLE = frozenset("sum max min any all argmax argmin mean prod equal".split())
 
 
 def compute(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -23,8 +23,6 @@ def compute(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     first = next(one for one in _tensors(args, kwargs) if isinstance(one, NestedTensor))
     if name == "sum" and func._overloadname == "dim_IntList":
         return _summed(first, *args[1:], **kwargs)
-    if name == "is_same_size":
-        return args[0]._size == args[1]._size
     if name in _WHOLE and func._overloadname in ("default", ""):
         return func(*(_values(one, first, func) for one in args), **kwargs)
     answer = functions.named(name)
@@ -73,8 +71,9 @@ def _may_copy(one: Any, other: Any, func: Any) -> bool:
 def segments(nested: Any) -> tuple[Any, Any]:
     """Return for each packed place which tensor it belongs to, and where it stands in it."""
     lengths = nested._offsets.diff()
-    member = torch.repeat_interleave(torch.arange(lengths.shape[0]), lengths)
-    return member, torch.arange(member.shape[0]) - nested._offsets[member]
+    device = lengths.device
+    member = torch.repeat_interleave(torch.arange(lengths.shape[0], device=device), lengths)
+    return member, torch.arange(member.shape[0], device=device) - nested._offsets[member]
 
 
 def spread(dense: Any, nested: Any, func: Any) -> Any:
@@ -89,7 +88,7 @@ def spread(dense: Any, nested: Any, func: Any) -> Any:
             member = torch.zeros_like(member)
         if full.shape[ragged] == 1:
             return full.squeeze(ragged)[member].movedim(0, ragged - 1)
-        if full.shape[ragged] == nested._max_seqlen:
+        if full.shape[ragged] == nested._longest():
             return full.movedim(ragged, 1)[member, place].movedim(0, ragged - 1)
     packet = str(func).removeprefix("aten.")
     raise RuntimeError(
@@ -116,7 +115,7 @@ def _summed(nested: Any, dim: Any, keepdim: bool = False, *, dtype: Any = None) 
     if len(dims) > 1:
         raise RuntimeError("sum(): reducing along a ragged and non-batch dimension is not supported for nested tensors")
     packed = nested._values.movedim(ragged - 1, 0)
-    sums = torch.zeros((nested._size[0], *packed.shape[1:]), dtype=dtype or packed.dtype)
+    sums = packed.new_zeros((nested._size[0], *packed.shape[1:]), dtype=dtype or packed.dtype)
     sums = sums.index_add(0, segments(nested)[0], packed.to(sums.dtype))
     return sums.unsqueeze(ragged) if keepdim else sums
 

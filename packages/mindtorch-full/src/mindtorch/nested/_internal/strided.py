@@ -101,6 +101,19 @@ class StridedNestedTensor(torch.Tensor):
         self.requires_grad = requires_grad
         return self
 
+    @property
+    def grad(self) -> Any:  # type: ignore[override]  # a tensor's own is a slot
+        """The gradients that came to the tensors, zeros where to some of them none came; None before any did."""
+        if all(part.grad is None for part in self._parts):
+            return None
+        return StridedNestedTensor([torch.zeros_like(part) if part.grad is None else part.grad for part in self._parts])
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        grads = [None] * len(self._parts) if value is None else value.unbind()
+        for part, grad in zip(self._parts, grads, strict=True):
+            part.grad = grad
+
     def backward(self, gradient: Any = None, *options: Any, **named: Any) -> None:
         """Send the tensors of a nested gradient through the histories of this one's."""
         torch.autograd.backward(self._parts, None if gradient is None else gradient._parts, *options, **named)

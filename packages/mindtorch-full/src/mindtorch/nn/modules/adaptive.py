@@ -94,7 +94,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             if i == 0:
                 gather_inds.index_copy_(0, rows, target[mask])
             else:
-                relative: Tensor = target[mask] - low
+                relative: Any = target[mask] - low
                 cluster_output = self.tail[i - 1](input.index_select(0, rows))
                 cluster_index = self.shortlist_size + i - 1
                 gather_inds.index_fill_(0, rows, cluster_index)

@@ -98,6 +98,12 @@ def collate(batch: Any, *, collate_fn_map: dict[Any, Callable[..., Any]] | None 
 
 def collate_tensor_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
     """Tensors of equal shape stacked."""
+    first = batch[0]
+    if first.is_nested or first.layout not in (torch.strided, torch._mkldnn):
+        raise RuntimeError(
+            f"Batches of {'nested' if first.is_nested else 'sparse'} tensors are not currently supported by the default "
+            "collate_fn; please provide a custom collate_fn to handle them appropriately."
+        )
     return torch.stack(list(batch), 0)
 
 
