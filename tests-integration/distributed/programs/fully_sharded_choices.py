@@ -81,7 +81,7 @@ def said(action):
         warnings.simplefilter("always")
         try:
             result = action()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever either side raises is compared
             result = [type(error).__name__, str(error)]
     return [result, [[kept.category.__name__, str(kept.message)] for kept in caught]]
 
