@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import mindtorch as torch
 from mindtorch._torch_npu._operator import operator, refuse
@@ -137,18 +138,18 @@ def npu_swiglu_quant(
     return by_row(wide)
 
 
-def _convolved(input: Tensor, weight: Tensor, *steps: Sequence[int], groups: int) -> Tensor:
+def _convolved(input: Tensor, weight: Tensor, steps: dict[str, Any], groups: int) -> Tensor:
     """Return the convolution of int8 images as int32, exact: of so many channels at a time as float32 has sums of."""
     channels, places = weight.shape[1], weight.shape[2] * weight.shape[3]
     if places > EXACT:
         refuse("npu_quant_conv2d", f"a kernel of {places} places")
     width = max(1, EXACT // places)
     if channels <= width:
-        return F.conv2d(input.float(), weight.float(), None, *steps, groups).to(torch.int32)
+        return F.conv2d(input.float(), weight.float(), **steps, groups=groups).to(torch.int32)
     made = []
     for images, kernels in zip(input.chunk(groups, 1), weight.chunk(groups, 0), strict=True):
         parts = zip(images.split(width, 1), kernels.split(width, 1), strict=True)
-        products = [F.conv2d(part.float(), kernel.float(), None, *steps).to(torch.int32) for part, kernel in parts]
+        products = [F.conv2d(part.float(), kernel.float(), **steps).to(torch.int32) for part, kernel in parts]
         made.append(torch.stack(products).sum(0, dtype=torch.int32))
     return torch.cat(made, 1)
 
@@ -169,7 +170,7 @@ def npu_quant_conv2d(
         refuse("npu_quant_conv2d", "anything but torch.int8 without offsets")
     if output_dtype not in (torch.float16, torch.bfloat16) or round_mode != "rint":
         refuse("npu_quant_conv2d", f"output_dtype {output_dtype} with round_mode {round_mode}")
-    made = _convolved(input, weight, strides, pads, dilations, groups=groups)
+    made = _convolved(input, weight, {"stride": strides, "padding": pads, "dilation": dilations}, groups)
     if bias is not None:
         made = made + bias.reshape(-1, 1, 1)
     return (made.float() * factors(scale).reshape(-1, 1, 1)).to(output_dtype)
