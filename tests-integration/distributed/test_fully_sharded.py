@@ -48,6 +48,8 @@ def test_what_is_chosen_refused_and_warned_of_is_as_in_torch(launch):
     # Torch divides gradients of a mesh of (n, 1) by n and adds nothing up. Ours are those of copies of one model.
     assert ours.pop("columns") == pytest.approx(torchs["whole copies"], rel=2e-6)
     assert torchs.pop("columns") != pytest.approx(torchs["whole copies"], rel=2e-3)
+    for losses in ours.pop("half"):
+        assert losses == pytest.approx(torchs["whole copies"] + [0.0], rel=HALF)
     assert ours.pop("whole copies") == pytest.approx(torchs.pop("whole copies"), rel=2e-6)
     for name, (value, warned) in torchs.items():
         result, own = ours[name]

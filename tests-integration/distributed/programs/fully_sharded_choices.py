@@ -10,6 +10,7 @@ torch = importlib.import_module(library)
 dist = importlib.import_module(f"{library}.distributed")
 fsdp = importlib.import_module(f"{library}.distributed.fsdp")
 init_device_mesh = importlib.import_module(f"{library}.distributed.device_mesh").init_device_mesh
+hooks = importlib.import_module(f"{library}.distributed.algorithms._comm_hooks").default_hooks
 nn, FSDP, strategies = torch.nn, fsdp.FullyShardedDataParallel, fsdp.ShardingStrategy
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -50,6 +51,42 @@ def trained(**arguments):
         optimizer.zero_grad()
         losses.append(loss.item())
     return losses
+
+
+def hooked(given, state, hook):
+    """Return losses where a hook reduces gradients, and how often it was called."""
+    torch.manual_seed(0)
+    layers = nn.Sequential(nn.Linear(5, 7), nn.Tanh(), nn.Linear(7, 3))
+    model = wrapped(layers, sharding_strategy=given, auto_wrap_policy=linears)
+    model.register_comm_hook(state, hook)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    torch.manual_seed(rank + 1)
+    losses = []
+    for _ in range(3):
+        loss = model(torch.randn(4, 5)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+    return [*losses, float(len(state)) if isinstance(state, list) else 0.0]
+
+
+def own_hook(state, grads, output=None):
+    """Add gradients up, take a part of them, and count."""
+    state.append(None)
+    if output is None:
+        dist.all_reduce(grads)
+        grads.mul_(0.3)
+    else:
+        dist.reduce_scatter_single(output, grads)
+        output.mul_(0.3)
+
+
+def hooked_twice():
+    """Give a module two hooks."""
+    model = wrapped()
+    for _ in range(2):
+        model.register_comm_hook([], own_hook)
 
 
 def materialized():
@@ -130,9 +167,24 @@ SCENARIOS = {
         str(FSDP.set_state_dict_type(linear(), fsdp.StateDictType.FULL_STATE_DICT)),
     ],
 }
+everybody = hooks.DefaultState(dist.group.WORLD)
+for chosen in (strategies.FULL_SHARD, strategies.SHARD_GRAD_OP, strategies.NO_SHARD):
+    plain = hooks.allreduce_hook if chosen is strategies.NO_SHARD else hooks.reduce_scatter_hook
+    SCENARIOS[f"own hook, {chosen}"] = lambda chosen=chosen: hooked(chosen, [], own_hook)
+    SCENARIOS[f"a hook, {chosen}"] = lambda chosen=chosen, plain=plain: hooked(chosen, everybody, plain)
+SCENARIOS["two hooks"] = hooked_twice
+SCENARIOS["no hook"] = lambda: wrapped().register_comm_hook([], 3)
+SCENARIOS["inner hook"] = lambda: inner(lambda one: one.register_comm_hook([], own_hook))
+SCENARIOS["a hook for copies of parts"] = lambda: wrapped(
+    device_mesh=mesh(1, size), sharding_strategy=strategies.HYBRID_SHARD
+).register_comm_hook([], own_hook)
+SCENARIOS["factors"] = lambda: [hooks.DefaultState._get_gradient_predivide_factor(n) for n in (1, 2, 3, 6, 8, 64, 100)]
 found = {name: said(action) for name, action in SCENARIOS.items()}
 # Copies that torch leaves alone, compared with those of every parameter by a formula in the test.
 found["columns"] = trained(device_mesh=mesh(size, 1), sharding_strategy=strategies.HYBRID_SHARD)
+if library == "mindtorch":  # torch has no such sums on the host
+    state = hooks.LowPrecisionState(dist.group.WORLD)
+    found["half"] = [hooked(chosen, state, hooks.bf16_compress_hook) for chosen in list(strategies)[:3]]
 found["whole copies"] = trained(sharding_strategy=strategies.NO_SHARD)
 if rank == 0:
     with open(target, "w") as stream:

@@ -101,7 +101,7 @@ def _operation(name: Any) -> Any:
     if not isinstance(name, str):
         return name
     if name.lower() not in _BY_NAME:
-        raise ValueError(f"unknown reduction {name!r}: one of {sorted(_BY_NAME)}")
+        raise RuntimeError(f"Unrecognized reduce_op: {name}")
     return _BY_NAME[name.lower()]
 
 

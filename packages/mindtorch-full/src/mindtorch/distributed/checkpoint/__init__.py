@@ -22,6 +22,9 @@ from mindtorch.distributed.checkpoint.planner import ReadItem as ReadItem
 from mindtorch.distributed.checkpoint.planner import SavePlan as SavePlan
 from mindtorch.distributed.checkpoint.planner import SavePlanner as SavePlanner
 from mindtorch.distributed.checkpoint.planner import WriteItem as WriteItem
+from mindtorch.distributed.checkpoint.quantized_hf_storage import (
+    QuantizedHuggingFaceStorageReader as QuantizedHuggingFaceStorageReader,  # type: ignore[attr-defined] # made there
+)
 from mindtorch.distributed.checkpoint.state_dict_loader import load as load
 from mindtorch.distributed.checkpoint.state_dict_loader import load_state_dict as load_state_dict
 from mindtorch.distributed.checkpoint.state_dict_saver import async_save as async_save
@@ -29,5 +32,8 @@ from mindtorch.distributed.checkpoint.state_dict_saver import save as save
 from mindtorch.distributed.checkpoint.state_dict_saver import save_state_dict as save_state_dict
 from mindtorch.distributed.checkpoint.storage import StorageReader as StorageReader
 from mindtorch.distributed.checkpoint.storage import StorageWriter as StorageWriter
+from mindtorch_storage.lazy_import import submodules
+
+__getattr__ = submodules(__name__, "format_utils resharding staging state_dict", "torch.distributed.checkpoint")
 
 adopt(globals())

@@ -16,6 +16,7 @@ from typing import IO, Any
 import mindtorch as torch
 from mindtorch._naming import adopt
 from mindtorch.distributed.checkpoint import _pickles
+from mindtorch.distributed.checkpoint._file_system import FileSystem, FileSystemBase, SerializationFormat
 from mindtorch.distributed.checkpoint.metadata import Metadata, MetadataIndex, StorageMeta
 from mindtorch.distributed.checkpoint.planner import (
     LoadItemType,
@@ -28,11 +29,12 @@ from mindtorch.distributed.checkpoint.planner import (
     WriteItemType,
 )
 from mindtorch.distributed.checkpoint.planner_helpers import narrow_tensor_by_index
+from mindtorch.distributed.checkpoint.staging import BlockingAsyncStager
 from mindtorch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
 from mindtorch.futures import Future
 from mindtorch.serialization._files import replaced_file
 
-__all__ = ["FileSystemReader", "FileSystemWriter"]
+__all__ = ["FileSystem", "FileSystemBase", "FileSystemReader", "FileSystemWriter", "SerializationFormat"]
 
 _METADATA = ".metadata"
 DEFAULT_SUFFIX = ".distcp"
@@ -69,16 +71,7 @@ def _new_id() -> str:
     return str(uuid.uuid4())
 
 
-def _is_folder(checkpoint_id: str | os.PathLike[str]) -> bool:
-    """Whether a place can be a folder: nothing with a scheme."""
-    if isinstance(checkpoint_id, Path):
-        return True
-    if "://" in str(checkpoint_id):
-        return False
-    return any(parent.exists() and os.access(str(parent), os.W_OK) for parent in Path(checkpoint_id).parents)
-
-
-class FileSystemWriter(StorageWriter):
+class FileSystemWriter(StorageWriter, BlockingAsyncStager):
     """Writes a checkpoint into a folder."""
 
     def __init__(
@@ -97,9 +90,10 @@ class FileSystemWriter(StorageWriter):
             serialization_format is not None and getattr(serialization_format, "value", None) != "torch_save"
         ):
             raise NotImplementedError("FileSystemWriter: extensions and other formats are not offered")
+        BlockingAsyncStager.__init__(self, cache_staged_state_dict)
         self.path, self.save_id = Path(path), _new_id()
         self.single_file_per_rank, self.sync_files, self.thread_count = single_file_per_rank, sync_files, thread_count
-        self.per_thread_copy_ahead, self.cache_staged_state_dict = per_thread_copy_ahead, cache_staged_state_dict
+        self.per_thread_copy_ahead = per_thread_copy_ahead
         self.overwrite = overwrite
         self.rank: int | None = None
         self.use_collectives = True
@@ -192,7 +186,7 @@ class FileSystemWriter(StorageWriter):
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
         """Return whether such a place can be a folder."""
-        return _is_folder(checkpoint_id)
+        return FileSystem.validate_checkpoint_id(checkpoint_id)
 
 
 def _own_memory(tensor: torch.Tensor) -> torch.Tensor:
@@ -299,7 +293,7 @@ class FileSystemReader(StorageReader):
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
         """Return whether such a place can be a folder."""
-        return _is_folder(checkpoint_id)
+        return FileSystem.validate_checkpoint_id(checkpoint_id)
 
 
 adopt(globals())

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import warnings
-from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-import mindtorch as torch
 from mindtorch import distributed as dist
 from mindtorch._naming import adopt
 from mindtorch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from mindtorch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from mindtorch.distributed.checkpoint.metadata import STATE_DICT_TYPE, Metadata
 from mindtorch.distributed.checkpoint.planner import SavePlan, SavePlanner
+from mindtorch.distributed.checkpoint.staging import AsyncStager, BlockingAsyncStager
 from mindtorch.distributed.checkpoint.stateful import Stateful
 from mindtorch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
 from mindtorch.distributed.checkpoint.utils import _api_bc_check, _DistWrapper
-from mindtorch.distributed.tensor import DTensor
 
-__all__ = ["AsyncCheckpointerType", "async_save", "save", "save_state_dict"]
+__all__ = ["AsyncCheckpointerType", "AsyncSaveResponse", "async_save", "save", "save_state_dict"]
 
 _NO_WAY = "Cannot detect which StorageReader or StorageWriter to use. Please specify the storage_reader/storage_writer."
 _groups: dict[dist.ProcessGroup | None, dist.ProcessGroup] = {}
@@ -33,6 +31,14 @@ class AsyncCheckpointerType(Enum):
 
     THREAD = "thread"
     PROCESS = "process"
+
+
+@dataclass
+class AsyncSaveResponse:
+    """What `async_save` returns where the copy is made beside the program: when it is complete, and when it is written."""
+
+    staging_completion: Future[None]
+    upload_completion: Future[Any]
 
 
 def storage_for(
@@ -151,19 +157,6 @@ def _save_state_dict(
     return metadata
 
 
-def _staged(value: Any) -> Any:
-    """Return a copy on the host that later steps do not change."""
-    if isinstance(value, DTensor):
-        return DTensor(value._local_tensor.detach().cpu().clone(), value._dtensor_spec, requires_grad=False)
-    if isinstance(value, torch.Tensor):
-        return value.detach().cpu().clone()
-    if isinstance(value, Mapping):
-        return {key: _staged(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_staged(inner) for inner in value) if type(value) in (list, tuple) else copy.deepcopy(value)
-    return copy.deepcopy(value)
-
-
 def _own_group(process_group: dist.ProcessGroup | None) -> dist.ProcessGroup | None:
     """Return a group for the writing thread: collectives of the program and of the thread must not mix."""
     if not dist.is_initialized():
@@ -183,28 +176,57 @@ def async_save(
     planner: SavePlanner | None = None,
     process_group: dist.ProcessGroup | None = None,
     async_checkpointer_type: AsyncCheckpointerType = AsyncCheckpointerType.THREAD,
-    async_stager: object = None,
+    async_stager: AsyncStager | None = None,
     no_dist: bool = False,
     use_collectives: bool = True,
-) -> Future[Metadata]:
-    """Copy a state dict and write the copy in a thread; the future has what `save` returns."""
-    if async_stager is not None or async_checkpointer_type is not AsyncCheckpointerType.THREAD:
-        raise NotImplementedError("async_save: stagers and processes that write are not offered; a thread writes")
-    copied = {key: _staged(value) for key, value in _states(state_dict).items()}
+) -> Future[Metadata] | AsyncSaveResponse:
+    """Copy a state dict and write the copy in a thread; the future has what `save` returns.
+
+    A stager makes the copy, else the storage where it is one; where that gives a future of the copy, both are returned.
+    """
+    if async_checkpointer_type is not AsyncCheckpointerType.THREAD:
+        raise NotImplementedError("async_save: processes that write are not offered; a thread writes")
+    stager = async_stager
+    if stager is None:
+        stager = storage_writer if isinstance(storage_writer, AsyncStager) else BlockingAsyncStager()
+    copied = stager.stage(_states(state_dict))
     group = None if no_dist else _own_group(process_group)
+
+    def write() -> Metadata:
+        found: Metadata = save(
+            copied.result() if isinstance(copied, Future) else copied,
+            checkpoint_id=checkpoint_id,
+            storage_writer=storage_writer,
+            planner=planner,
+            process_group=group,
+            no_dist=no_dist,
+            use_collectives=use_collectives,
+        )
+        return found
+
     pool = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
-    future = pool.submit(
-        save,
-        copied,
-        checkpoint_id=checkpoint_id,
-        storage_writer=storage_writer,
-        planner=planner,
-        process_group=group,
-        no_dist=no_dist,
-        use_collectives=use_collectives,
-    )
+    future = pool.submit(write)
     pool.shutdown(wait=False)
+    if isinstance(copied, Future):
+        return AsyncSaveResponse(_completion(copied), future)
+    if stager.should_synchronize_after_execute:
+        stager.synchronize_staging()
     return future
+
+
+def _completion(future: Future[Any]) -> Future[None]:
+    """Return a future without the value of another."""
+    done: Future[None] = Future()
+
+    def tell(ended: Future[Any]) -> None:
+        error = ended.exception()
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
+
+    future.add_done_callback(tell)
+    return done
 
 
 adopt(globals())

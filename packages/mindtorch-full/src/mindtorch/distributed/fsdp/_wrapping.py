@@ -12,6 +12,7 @@ from mindtorch import nn
 from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.distributed.fsdp._fully_shard._fsdp_param import MeshInfo
 from mindtorch.distributed.fsdp.api import ShardingStrategy
+from mindtorch.tensor.tensor import Tensor
 
 _HYBRID = (ShardingStrategy.HYBRID_SHARD, ShardingStrategy._HYBRID_SHARD_ZERO2)
 _ON_DEVICES = (
@@ -19,6 +20,9 @@ _ON_DEVICES = (
     "specify the `device_id` argument or move the module to GPU before passing it to FSDP."
 )
 _ALONE = "FSDP is switching to use `NO_SHARD` instead of {} since the world size is 1."
+_PLAIN = (
+    "The `NO_SHARD` sharding strategy is deprecated. If having issues, please use `DistributedDataParallel` instead."
+)
 
 
 class Holding(NamedTuple):
@@ -52,7 +56,10 @@ def holding(group: Any, strategy: ShardingStrategy | None, mesh: DeviceMesh | No
         return Holding(info, ShardingStrategy.NO_SHARD)
     if not isinstance(chosen, ShardingStrategy):
         raise KeyError(chosen)
-    return Holding(_whole_copies(info, kind) if chosen is ShardingStrategy.NO_SHARD else info, chosen)
+    if chosen is ShardingStrategy.NO_SHARD:
+        warnings.warn(_PLAIN, FutureWarning, stacklevel=3)
+        info = _whole_copies(info, kind)
+    return Holding(info, chosen)
 
 
 def groups_of_copies(group: Any, strategy: Any, mesh: DeviceMesh | None, kind: str, wraps_children: bool) -> Any:
@@ -167,3 +174,30 @@ def check_synced(module: nn.Module, given: torch.device | None) -> None:
     """
     if given is not None and any(state.device.type == "cpu" for state in [*module.parameters(), *module.buffers()]):
         raise ValueError(_ON_DEVICES)
+
+
+def check_hook(strategy: ShardingStrategy, hook: object) -> None:
+    """AssertionError where copies of parts are reduced, ValueError for what is no function."""
+    if strategy in _HYBRID:
+        raise AssertionError(f"Communication hook is not supported for hybrid strategies: {strategy}")
+    if not callable(hook):
+        raise ValueError(f"The communication hook must be callable but got {hook}")
+
+
+def by_hook(
+    hook: Callable[..., object], state: object, info: MeshInfo, whole: bool
+) -> Callable[[list[Tensor]], list[Tensor]]:
+    """Return what reduces the gradients of a unit as a function of a program does."""
+
+    def reduce(inputs: list[Tensor]) -> list[Tensor]:
+        size = info.shard_size
+        packed = torch.cat([given.view(size, -1) for given in inputs], dim=1).view(-1)
+        output = packed
+        if whole:
+            hook(state, packed)
+        else:
+            output = packed.new_empty(packed.numel() // size)
+            hook(state, packed, output)
+        return list(output.split([given.numel() // size for given in inputs]))
+
+    return reduce

@@ -214,6 +214,22 @@ class FullyShardedDataParallel(OptimStates, nn.Module):
             for group, value in zip(groups, before, strict=True):
                 group.reduce_grads = value
 
+    def register_comm_hook(self, state: object, hook: Callable[..., Any]) -> None:
+        """Reduce gradients by a function of the program's, in this module and all within.
+
+        It is called with `state`, the gradients of a unit in one tensor, one process's part after the other, and a tensor
+        for the part of this process; where every process holds all, without the last, and changes the gradients.
+        """
+        if not self.check_is_root():
+            raise AssertionError("register_comm_hook can only be called on a root instance.")
+        for one in self.fsdp_modules(self):
+            wrapping.check_hook(one.sharding_strategy, hook)
+            if one._state.group is not None:
+                if one._state.group.comm_hook is not None:
+                    raise AssertionError("A communication hook is already registered")
+                whole = one.sharding_strategy is ShardingStrategy.NO_SHARD
+                one._state.group.comm_hook = wrapping.by_hook(hook, state, one._state.group.info, whole)
+
     def clip_grad_norm_(self, max_norm: float, norm_type: float = 2.0) -> Tensor:
         """Scale all gradients so that their norm is at most `max_norm`; return the norm."""
         self._state.lazy_init()

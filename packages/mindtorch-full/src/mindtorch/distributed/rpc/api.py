@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mindtorch._naming import adopt
-from mindtorch.distributed._not_offered import functions
+from mindtorch.distributed._not_offered import classes, functions
 
-globals().update(functions(__name__, "_all_gather init_rpc shutdown"))
+globals().update(functions(__name__, "_all_gather init_rpc shutdown get_worker_info remote rpc_async rpc_sync"))
+globals().update(functions(__name__, "method_factory new_method"))
+globals().update(classes(__name__, "AllGatherStates RRef"))
 
 
 def _require_initialized(func: Callable[..., Any]) -> Callable[..., NoReturn]:

@@ -26,8 +26,9 @@ def _product(call: Call) -> Answer:
 
     choices = [choice([_cut(left, letter), _cut(right, letter)], Shard(out.index(letter))) for letter in out]
     choices.append(choice([_cut(left, "k"), _cut(right, "k")], Partial()))
-    if Partial() in call.placements[-2:]:
-        choices += [choice([Partial(), R], Partial()), choice([R, Partial()], Partial())]
+    terms = next((p for p in call.placements[-2:] if isinstance(p, Partial) and p.reduce_op in ("sum", "avg")), None)
+    if terms is not None:
+        choices += [choice([terms, R], terms), choice([R, terms], terms)]
     return call.cheapest(choices)
 
 

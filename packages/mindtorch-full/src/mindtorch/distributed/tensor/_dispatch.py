@@ -7,7 +7,7 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch.distributed.tensor import _contraction_rules as _contraction_rules
-from mindtorch.distributed.tensor import _extremes, _view_rules
+from mindtorch.distributed.tensor import _extremes, _view_rules, _wholes
 from mindtorch.distributed.tensor import _index_rules as _index_rules
 from mindtorch.distributed.tensor import _layer_rules as _layer_rules
 from mindtorch.distributed.tensor import _reduction_rules as _reduction_rules
@@ -16,7 +16,6 @@ from mindtorch.distributed.tensor._rules import REGISTERED, RULES, Call, pointwi
 from mindtorch.distributed.tensor.placement_types import Partial, Replicate, Shard, _StridedShard
 from mindtorch.utils import _pytree
 
-_KNOWN_META = 4096
 _DRAWN = "normal_ uniform_ bernoulli bernoulli_ random_ exponential_ geometric_ log_normal_ cauchy_ native_dropout"
 _DRAWN_LIKE = "rand_like randn_like randint_like"
 _ELEMENTWISE = frozenset(("copy_", "fill_", "zero_", "where", *_DRAWN.split(), *_DRAWN_LIKE.split()))
@@ -26,7 +25,6 @@ _SAMPLES = {"native_group_norm": 3, "native_group_norm_backward": 5}
 _UNORDERED = frozenset("sum mean prod amax amin any all linalg_vector_norm".split())
 """Reductions to which the order of elements means nothing."""
 _Asking = Callable[[list[Any]], tuple[list[Any], Any]]
-_metas: dict[Any, Any] = {}
 OVERRIDES: dict[str, Callable[..., Any]] = {}
 """Ops that something else than their rules carries out for now, by name."""
 
@@ -121,7 +119,11 @@ def dispatch(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
     args, kwargs = _pytree.tree_unflatten(leaves, spec)
     if func._schema.is_mutable and not name.endswith("_"):
         return _into_given(cls, func, name, args, kwargs)
-    targets, outs = _plan(func, name, args, kwargs, spread, mesh)
+    known = _wholes.check(cls, func, name, args, kwargs, spread)
+    try:
+        targets, outs = _plan(func, name, args, kwargs, spread, mesh)
+    except RuntimeError as error:
+        _wholes.refuse(cls, func, args, kwargs, str(error))
     parts = iter(
         redistribute_local(tensor._local_tensor, tensor._dtensor_spec, target)
         for tensor, target in zip(spread, targets, strict=True)
@@ -130,18 +132,30 @@ def dispatch(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
     local_args, local_kwargs = _pytree.tree_unflatten(locals_, spec)
     if func._schema.is_mutable:
         return _in_place(func, args[0], targets[0], local_args, local_kwargs)
+    try:
+        result = _computed(func, name, args, targets, outs, local_args, local_kwargs)
+    except (IndexError, RuntimeError):
+        _wholes.check(cls, func, name, args, kwargs, None)
+        raise
+    return _wrap_result(cls, func, args, kwargs, mesh, outs, result, known)
+
+
+def _computed(
+    func: Any, name: str, args: Any, targets: list[list[Any]], outs: list[Any], local_args: Any, local_kwargs: Any
+) -> Any:
+    """Compute on the parts, with arguments that mean the parts where they mean wholes."""
     if name in _view_rules.SIZED:
         whole = _view_rules.resolve_shape(name, tuple(args[0].shape), local_args[1])
-        local, _ = local_shape_and_offset(whole, mesh, outs)
+        local, _ = local_shape_and_offset(whole, args[0]._dtensor_spec.mesh, outs)
         local_args = (local_args[0], local, *local_args[2:])
     elif name in _SAMPLES:
         local_args = list(local_args)
         local_args[_SAMPLES[name]] = local_args[0].shape[0]
     elif name == "embedding" and any(target[0] == Shard(0) for target in zip(*targets, strict=True)):
         local_args = _rows_of_this_process(args[0], targets[0], local_args)
-        result = func(*local_args[:2], *local_args[3:], **local_kwargs).masked_fill(local_args[2].unsqueeze(-1), 0)
-        return _wrap_result(cls, func, args, kwargs, mesh, outs, result)
-    return _wrap_result(cls, func, args, kwargs, mesh, outs, func(*local_args, **local_kwargs))
+        found = func(*local_args[:2], *local_args[3:], **local_kwargs)
+        return found.masked_fill(local_args[2].unsqueeze(-1), 0)
+    return func(*local_args, **local_kwargs)
 
 
 def _rows_of_this_process(weight: Any, placements: Any, local_args: Any) -> Any:
@@ -183,14 +197,18 @@ def _in_place(func: Any, owner: Any, target: Any, local_args: Any, local_kwargs:
     return owner
 
 
-def _wrap_result(cls: Any, func: Any, args: Any, kwargs: Any, mesh: Any, outs: list[Any], result: Any) -> Any:
+def _wrap_result(
+    cls: Any, func: Any, args: Any, kwargs: Any, mesh: Any, outs: list[Any], result: Any, known: Any
+) -> Any:
     flat, spec = _pytree.tree_flatten(result)
     if not any(isinstance(value, torch.Tensor) for value in flat):
         return result
     lists = [out if isinstance(out, list) else [out] * len(flat) for out in outs]
     placements = [tuple(one) for one in zip(*lists, strict=True)]
     whole = all(isinstance(p, (Replicate, Partial)) for out in placements for p in out)
-    metas = flat if whole else _pytree.tree_leaves(_meta(cls, func, args, kwargs))
+    if known is None and not whole:
+        known = _wholes.geometry(cls, func, args, kwargs)
+    metas = flat if whole else _pytree.tree_leaves(known)
     wrapped = [
         cls._wrap(value, mesh, out, tuple(meta.shape), tuple(meta.stride()))
         if isinstance(value, torch.Tensor)
@@ -198,33 +216,6 @@ def _wrap_result(cls: Any, func: Any, args: Any, kwargs: Any, mesh: Any, outs: l
         for value, out, meta in zip(flat, placements, metas, strict=True)
     ]
     return _pytree.tree_unflatten(wrapped, spec)
-
-
-def _meta(cls: Any, func: Any, args: Any, kwargs: Any) -> Any:
-    """Return the results' geometries as wholes."""
-    leaves, spec = _pytree.tree_flatten((args, kwargs))
-    key = (
-        func,
-        tuple(
-            (tuple(leaf.shape), leaf.stride(), leaf.dtype) if isinstance(leaf, cls) else (type(leaf), str(leaf))
-            for leaf in leaves
-        ),
-        str(spec),
-    )
-    known = _metas.get(key)
-    if known is None:
-        metas = [_without_data(leaf) for leaf in leaves]
-        meta_args, meta_kwargs = _pytree.tree_unflatten(metas, spec)
-        if len(_metas) >= _KNOWN_META:
-            _metas.clear()
-        known = _metas[key] = func(*meta_args, **meta_kwargs)
-    return known
-
-
-def _without_data(leaf: object) -> object:
-    if isinstance(leaf, torch.Tensor):
-        return torch.empty_strided(leaf.shape, leaf.stride(), dtype=leaf.dtype, device="meta")
-    return torch.device("meta") if isinstance(leaf, torch.device) else leaf
 
 
 def _foreach(cls: Any, func: Any, name: str, args: Any, kwargs: Any) -> Any:

@@ -127,5 +127,5 @@ def _cat(call: Call) -> Answer:
     dim = call.argument(1, "dim", 0) % max(map(len, call.shapes))
     count, alike = len(call.placements), len(set(map(len, call.shapes))) == 1
     cut = [p for p in call.placements if isinstance(p, Shard) and p.dim != dim]
-    terms = [p for p in call.placements if p in (Partial(), Partial("avg"))]
+    terms = [p for p in call.placements if isinstance(p, Partial)]
     return call.cheapest([([p] * count, p) for p in (*cut, *terms)] if alike else [])

@@ -127,5 +127,5 @@ def _stack(call: Call) -> Answer:
         own = cut.pop()
         return [Shard(own)] * count, Shard(own + (dim <= own))
     terms = [p for p in call.placements if isinstance(p, Partial)]
-    same = terms and not cut and all(p == terms[0] for p in terms) and terms[0].reduce_op in ("sum", "avg")
+    same = terms and not cut and all(p == terms[0] for p in terms)
     return ([terms[0]] * count, terms[0]) if same else ([R] * count, R)

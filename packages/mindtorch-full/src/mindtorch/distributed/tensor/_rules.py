@@ -18,8 +18,20 @@ RULES: dict[str, Callable[[Any], Answer]] = {}
 REGISTERED: dict[Any, Callable[[Any], Answer]] = {}
 """The rules that programs gave, by overload."""
 
-_LINEAR = frozenset("neg clone detach alias _to_copy mul div add sub lift_fresh contiguous to".split())
+_LINEAR = frozenset("neg positive detach alias _to_copy mul div add sub lift_fresh contiguous to".split())
+_RISING = frozenset(
+    "positive detach alias _to_copy lift_fresh contiguous to asinh atan ceil deg2rad rad2deg erf exp exp2 expm1 floor nan_to_num "
+    "relu round sgn sigmoid sign sinh tanh trunc".split()
+)
+_FALLING = frozenset(("neg", "erfc"))
+_ORDERED = frozenset("maximum minimum fmax fmin logaddexp".split())
+"""Ops that commute with a largest or smallest element: those of one operand, which may turn one into the other, and of two."""
 _LIKE = frozenset("ones_like zeros_like full_like empty_like new_zeros new_ones new_empty new_full".split())
+
+
+_OPPOSITE = {"max": "min", "min": "max"}
+_SAME = {"max": ("maximum", "fmax"), "min": ("minimum", "fmin")}
+_COMMUTING = ("sum", "avg", *_OPPOSITE)
 
 
 @dataclass
@@ -103,9 +115,11 @@ def _in_place(call: Call, out: Sequence[int]) -> Answer:
 
 
 def _linear(call: Call) -> list[Answer]:
-    """Return how a linear op can be computed on terms of a sum."""
-    terms = next((p for p in call.placements if isinstance(p, Partial) and p.reduce_op in ("sum", "avg")), None)
+    """Return how an op can be computed on terms of a sum, or on candidates for a largest or smallest element."""
+    terms = next((p for p in call.placements if isinstance(p, Partial) and p.reduce_op in _COMMUTING), None)
     count, name = len(call.placements), call.name.removesuffix("_")
+    if terms is not None and terms.reduce_op in _OPPOSITE:
+        return _of_candidates(terms, name, count)
     if terms is None or name not in _LINEAR or (name in ("add", "sub") and count == 1):
         return []
     if name in ("add", "sub") or count == 1:
@@ -114,9 +128,24 @@ def _linear(call: Call) -> list[Answer]:
     return [*first, ([R, terms], terms)] if name == "mul" and count == 2 else first
 
 
+def _of_candidates(terms: Partial, name: str, count: int) -> list[Answer]:
+    """Return how an op can be computed on candidates for a largest or smallest element."""
+    if count == 1:
+        turned = [([terms], Partial(_OPPOSITE[terms.reduce_op]))] if name in _FALLING else []
+        return [([terms], terms)] if name in _RISING else turned
+    if count == 2 and name in ("add", "sub"):
+        return [([terms, R], terms)]
+    if count != 2 or name not in _ORDERED:
+        return []
+    both: list[Answer] = [([terms, terms], terms)] if name in _SAME[terms.reduce_op] else []
+    return [*both, ([terms, R], terms), ([R, terms], terms)]
+
+
 @rule(*_LIKE)
 def _like(call: Call) -> Answer:
     own = call.placements[0]
+    if call.name == "empty_like":
+        return [own], own
     keeps = call.name.endswith("_like") or tuple(call.argument(1, "size")) == call.shapes[0]
     return list(call.placements), own if keeps and isinstance(own, Shard) else R
 

@@ -161,7 +161,7 @@ def _takes_all(call: Call, size: int) -> bool:
     return (start or 0) == 0 and step == 1 and (end is None or end >= size)
 
 
-@rule("detach", "alias", "clone", "contiguous", "lift_fresh", "_to_copy", "to")
+@rule("detach", "alias", "contiguous", "lift_fresh", "_to_copy", "to")
 def _same(call: Call) -> Answer:
     own = call.placements[0]
     if isinstance(own, Partial):

@@ -35,7 +35,7 @@ def mesh_info(mesh: DeviceMesh | None) -> MeshInfo:
 
 
 def reshards(given: bool | int, info: MeshInfo) -> bool:
-    """Return whether parameters are freed after forward."""
+    """Return whether parameters are freed after forward: all of them, also where a part of the mesh is to keep some."""
     if not isinstance(given, (bool, int)):
         raise ValueError(
             f"reshard_after_forward should be a bool or an int representing the group size to reshard to, not {given}"
@@ -45,9 +45,7 @@ def reshards(given: bool | int, info: MeshInfo) -> bool:
     size = info.shard_size
     if given < 1 or given > size or size % given:
         raise ValueError(f"If passing reshard_after_forward as an int, it should be a factor of {size}, not {given}")
-    if given not in (1, size):
-        raise NotImplementedError("fully_shard: reshard_after_forward to a part of the mesh is not offered")
-    return given == size
+    return given > 1
 
 
 def managed_modules(roots: Sequence[nn.Module]) -> list[nn.Module]:

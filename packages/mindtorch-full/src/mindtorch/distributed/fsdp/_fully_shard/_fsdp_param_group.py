@@ -57,6 +57,7 @@ class FSDPParamGroup:
         self.all_reduce_hook: Callable[[Tensor], None] | None = None
         self.custom_all_gather: AllGather | None = None
         self.custom_reduce_scatter: ReduceScatter | None = None
+        self.comm_hook: Callable[[list[Tensor]], list[Tensor]] | None = None
         self.reduce_group: dist.ProcessGroup | None = None
         self.reduce_unused = False
         self.unshard_async_op = False
@@ -245,6 +246,10 @@ class FSDPParamGroup:
             inputs.append(param.reduce_input(grads[index], dtype))
             grads[index] = inputs[-1]
         grads.clear()
+        if self.comm_hook is not None:
+            for param, output in zip(used, self.comm_hook(inputs), strict=True):
+                param.accept_grad(output)
+            return
         group, replicas = self.reduce_group or self.info.shard_group, self.info.replicate_group
         size = group.size() * (replicas.size() if replicas is not None else 1)
         before, after, op = divide_factors(dtype, size, self.divide_factor, self.only_sums)
