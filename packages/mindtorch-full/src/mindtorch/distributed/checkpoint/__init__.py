@@ -23,7 +23,7 @@ from mindtorch.distributed.checkpoint.planner import SavePlan as SavePlan
 from mindtorch.distributed.checkpoint.planner import SavePlanner as SavePlanner
 from mindtorch.distributed.checkpoint.planner import WriteItem as WriteItem
 from mindtorch.distributed.checkpoint.quantized_hf_storage import (
-    QuantizedHuggingFaceStorageReader as QuantizedHuggingFaceStorageReader,  # type: ignore[attr-defined] # made there
+    QuantizedHuggingFaceStorageReader as QuantizedHuggingFaceStorageReader,
 )
 from mindtorch.distributed.checkpoint.state_dict_loader import load as load
 from mindtorch.distributed.checkpoint.state_dict_loader import load_state_dict as load_state_dict

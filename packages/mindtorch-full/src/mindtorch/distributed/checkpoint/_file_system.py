@@ -13,14 +13,24 @@ from typing import cast
 
 
 class SerializationFormat(Enum):
-    """How tensors are written."""
+    """How tensors are written.
+
+    >>> from torch.distributed.checkpoint.filesystem import SerializationFormat
+    >>> SerializationFormat("safetensors")
+    <SerializationFormat.SAFETENSORS: 'safetensors'>
+    """
 
     TORCH_SAVE = "torch_save"
     SAFETENSORS = "safetensors"
 
 
 class FileSystemBase(ABC):
-    """What can be done with files and folders."""
+    """What can be done with files and folders.
+
+    >>> from torch.distributed.checkpoint.filesystem import FileSystem, FileSystemBase
+    >>> issubclass(FileSystem, FileSystemBase)
+    True
+    """
 
     @contextmanager
     @abstractmethod
@@ -62,7 +72,12 @@ class FileSystemBase(ABC):
 
 
 class FileSystem(FileSystemBase):
-    """The files of this host."""
+    """The files of this host.
+
+    >>> from torch.distributed.checkpoint.filesystem import FileSystem
+    >>> FileSystem.validate_checkpoint_id("s3://bucket/checkpoint")
+    False
+    """
 
     @contextmanager
     def create_stream(self, path: str | os.PathLike[str], mode: str) -> Generator[io.IOBase]:

@@ -25,6 +25,10 @@ class AsyncStager(Protocol):
 
     `stage` returns the copy, or a future of it: then `async_save` gives an `AsyncSaveResponse`. A program that changes its
     state calls `synchronize_staging` first; `async_save` does where `should_synchronize_after_execute` says so.
+
+    >>> from torch.distributed.checkpoint.staging import AsyncStager, BlockingAsyncStager
+    >>> isinstance(BlockingAsyncStager(), AsyncStager)
+    True
     """
 
     _synchronize_after_execute: bool = True
@@ -47,7 +51,12 @@ class AsyncStager(Protocol):
 
 @dataclass
 class StagingOptions:
-    """How `DefaultStager` copies: into pinned memory, into memory of several processes, in a thread, without waiting."""
+    """How `DefaultStager` copies: into pinned memory, into memory of several processes, in a thread, without waiting.
+
+    >>> from torch.distributed.checkpoint.staging import StagingOptions
+    >>> StagingOptions(use_async_staging=False).use_async_staging
+    False
+    """
 
     use_pinned_memory: bool = True
     use_shared_memory: bool = True
@@ -58,8 +67,10 @@ class StagingOptions:
 class DefaultStager(AsyncStager):
     """Copies in a thread, or at once.
 
-    stager = DefaultStager(StagingOptions(use_async_staging=False, use_non_blocking_copy=False))
-    async_save(state, checkpoint_id="folder", async_stager=stager)
+    >>> from torch.distributed.checkpoint.staging import DefaultStager, StagingOptions
+    >>> stager = DefaultStager(StagingOptions(False, False, False, False))
+    >>> stager.stage({"weight": torch.ones(2)})
+    {'weight': tensor([1., 1.])}
     """
 
     def __init__(self, config: StagingOptions = StagingOptions()) -> None:  # noqa: B008 - nobody changes it
@@ -94,7 +105,12 @@ class DefaultStager(AsyncStager):
 
 
 class BlockingAsyncStager(AsyncStager):
-    """Copies at once; with `cache_staged_state_dict`, always into the same memory."""
+    """Copies at once; with `cache_staged_state_dict`, always into the same memory.
+
+    >>> from torch.distributed.checkpoint.staging import BlockingAsyncStager
+    >>> BlockingAsyncStager().stage({"weight": torch.ones(2)})
+    {'weight': tensor([1., 1.])}
+    """
 
     _synchronize_after_execute: bool = False
 

@@ -35,7 +35,13 @@ class AsyncCheckpointerType(Enum):
 
 @dataclass
 class AsyncSaveResponse:
-    """What `async_save` returns where the copy is made beside the program: when it is complete, and when it is written."""
+    """What `async_save` returns where the copy is made beside the program: when it is complete, and when it is written.
+
+    >>> from concurrent.futures import Future
+    >>> from torch.distributed.checkpoint.state_dict_saver import AsyncSaveResponse
+    >>> AsyncSaveResponse(Future(), Future()).upload_completion.done()
+    False
+    """
 
     staging_completion: Future[None]
     upload_completion: Future[Any]
