@@ -179,10 +179,3 @@ def test_frozen_traces_are_saved_without_state():
             module.eval().times = 0
         assert frozen(lib.ones(1, 2)).flatten().tolist() == pytest.approx([3.5] * 3, abs=1e-3)
         assert not frozen(lib.ones(1, 2)).requires_grad
-
-
-def test_what_has_no_code_says_so():
-    for made in (mindtorch.jit.script(tripled), mindtorch.jit.script(net(mindtorch))):
-        for action in (lambda m=made: m.code, lambda m=made: m.graph, lambda m=made: m.save("none.pt")):
-            with pytest.raises(NotImplementedError, match=r"torch\.jit\.trace records one"):
-                action()

@@ -1,8 +1,10 @@
 """Marks for a TorchScript compiler, kept where torch keeps them. Nothing here reads them."""
 
+import contextlib
+import threading
 import typing
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 __all__ = ["Final", "annotate", "export", "ignore", "is_scripting", "isinstance", "unused"]
@@ -17,9 +19,28 @@ def make_attribute(value: Any, type: Any) -> Any:
     return value
 
 
+class _Running(threading.local):
+    """Whether a scripted module runs in this thread."""
+
+    depth = 0
+
+
+_running = _Running()
+
+
+@contextlib.contextmanager
+def scripting() -> Iterator[None]:
+    """In here, `is_scripting` is true: a scripted module runs its source in Python."""
+    _running.depth += 1
+    try:
+        yield
+    finally:
+        _running.depth -= 1
+
+
 def is_scripting() -> bool:
-    """Return whether this code is compiled: False."""
-    return False
+    """Return whether this code is compiled, or run for a scripted module."""
+    return _running.depth > 0
 
 
 def export(fn: Callable[..., Any]) -> Callable[..., Any]:

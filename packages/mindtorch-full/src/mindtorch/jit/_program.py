@@ -11,11 +11,17 @@ from mindtorch.jit._operators import find_operator
 from mindtorch.jit._script_module import Declared, RecursiveScriptModule, ScriptObject, get_attribute, set_attribute
 from mindtorch.jit._source import CodeError, check_name, constant_words, dotted, make_function, parse, show_lines
 from mindtorch.jit._values import is_instance
+from mindtorch_storage.tensor_base import TensorBase
 
 _MODULES = frozenset(("Module", "torch.nn.Module"))
 
 
-def _annotated(_: str, value: Any) -> Any:
+def _annotated(kind: str, value: Any) -> Any:
+    """Return a value as one of a type: a tensor for a number is its number."""
+    return value.item() if kind in ("int", "float", "number") and isinstance(value, TensorBase) else value
+
+
+def _cast(_: str, value: Any) -> Any:
     return value
 
 
@@ -42,7 +48,7 @@ class Program:
         self._texts: dict[str, list[str]] = {}
         self._made: dict[str, Any] = {}
         self._words = {
-            "annotate": _annotated, "unchecked_cast": _annotated, "uninitialized": _uninitialized, "getattr": get_attribute,
+            "annotate": _annotated, "unchecked_cast": _cast, "uninitialized": _uninitialized, "getattr": get_attribute,
             "setattr": set_attribute,
             "isinstance": self._is_instance, "int": int, "float": float, "bool": bool, "str": str, "complex": complex,
             "range": range, "len": len, "fork": mindtorch.jit.fork, "wait": mindtorch.jit.wait, **constant_words(),

@@ -10,21 +10,20 @@ import copy
 import enum
 import types
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
+from mindtorch.jit import _marks
 from mindtorch.jit._recursive import _prepare_scriptable
 from mindtorch.jit._script_function import ScriptFunction
 from mindtorch.jit._script_module import RecursiveScriptModule, ScriptModule
 from mindtorch.nn.modules.module import Module
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
 
 _TYPED = (bool, int, float, complex, str, type(None), TensorBase, Device, dtype, enum.Enum)
-_NO_CODE = (
-    "torch.jit.script: MindTorch runs scripted functions and modules in Python and has no code of TorchScript for them; "
-    "torch.jit.trace records one that can be shown and saved"
-)
+_making = LazyModule("mindtorch.jit._compiler.making", "only programs that ask for code need the compiler")
 
 
 def script(obj: Any) -> Any:
@@ -37,7 +36,9 @@ def script(obj: Any) -> Any:
     if isinstance(obj, (ScriptFunction, ScriptModule)):
         return obj
     if isinstance(obj, Module):
-        return _scripted(_counterpart(_prepare_scriptable(obj, {}), {}), {})
+        made = _scripted(_counterpart(_prepare_scriptable(obj, {}), {}), {})
+        _compiled_or_why(lambda: _making.compile_module(made._stands_for))
+        return made
     if isinstance(obj, type):
         if issubclass(obj, Module):
             raise RuntimeError(
@@ -51,21 +52,54 @@ def script(obj: Any) -> Any:
     return ScriptedFunction._of_python(obj)
 
 
-def _refuse(self: Any, *given: Any, **options: Any) -> NoReturn:
-    """Raise NotImplementedError: nothing is compiled, so there is no code to show or save."""
-    raise NotImplementedError(_NO_CODE)
+def _compiled_or_why(compile: Callable[[], Any]) -> Any:
+    """Return what is compiled, or the error that says why it is not and that is raised when its code is asked for.
+
+    Raises what torch, too, would not compile.
+    """
+    try:
+        return compile()
+    except Exception as error:
+        if getattr(error, "certain", False):
+            raise
+        return error
 
 
 class ScriptedFunction(ScriptFunction):
-    """A function that runs in Python."""
+    """A function that is compiled. One that this compiler cannot compile runs in Python, and has no code."""
 
-    code = graph = inlined_graph = property(_refuse)
-    save = save_to_buffer = _refuse
+    def _compile(self) -> Any:
+        found = self.__dict__["_compiled_form"]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    @property
+    def _program(self) -> Any:
+        return self._compile()[0]
+
+    @property
+    def graph(self) -> Any:
+        """The graph of the function."""
+        return self._compile()[1].graph
+
+    @property
+    def inlined_graph(self) -> Any:
+        """The graph, with those of the functions that it calls in their place."""
+        return _making.inlined(self._compile()[1].graph)
+
+    @property
+    def code(self) -> str:
+        """The text of the function."""
+        program, made = self._compile()
+        return str(program.function_source(made.name))
 
     @classmethod
     def _of_python(cls, function: Callable[..., Any]) -> ScriptedFunction:
         made = object.__new__(cls)
-        made._function = function
+        found = _compiled_or_why(lambda: _making.compile_python(function))
+        made.__dict__["_compiled_form"] = found
+        made._function = function if isinstance(found, Exception) else found[0].find(found[1].name)
         made.name = getattr(function, "__name__", type(function).__name__)
         module = str(getattr(function, "__module__", "__main__"))
         made.qualified_name = ".".join(["__torch__", *([] if module == "__main__" else [module]), made.name])
@@ -133,8 +167,29 @@ class ScriptedModule(RecursiveScriptModule):
     """A module that runs in Python: it stands for a module of the program's own class."""
 
     _stands_for: Any
-    code = graph = inlined_graph = property(_refuse)
-    save = save_to_buffer = _refuse
+
+    @property
+    def code(self) -> str:
+        """The text of `forward`."""
+        return str(_making.compile_module(self._stands_for)[0].code)
+
+    @property
+    def graph(self) -> Any:
+        """The graph of `forward`."""
+        return _making.compile_module(self._stands_for)[1].method("forward").graph
+
+    @property
+    def inlined_graph(self) -> Any:
+        """The graph, with those of the methods that it calls in their place."""
+        return _making.inlined(self.graph)
+
+    def save(self, f: Any, _extra_files: Any = None) -> None:
+        """Write the module to a file, as an archive that `torch.jit.load` reads."""
+        _making.compile_module(self._stands_for)[0].save(f, _extra_files)
+
+    def save_to_buffer(self, _extra_files: Any = None) -> bytes:
+        """Return the archive that `save` writes."""
+        return bytes(_making.compile_module(self._stands_for)[0].save_to_buffer(_extra_files))
 
     def _stand_for(self, counterpart: Any) -> None:
         Module.__init__(self)
@@ -149,7 +204,8 @@ class ScriptedModule(RecursiveScriptModule):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the module, with its hooks."""
-        return self._stands_for(*args, **kwargs)
+        with _marks.scripting():
+            return self._stands_for(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         counterpart = self.__dict__.get("_stands_for")
