@@ -1,7 +1,7 @@
 """`torch.jit`: traces, scripted functions and modules, and archives of TorchScript.
 
-A trace is code of TorchScript, as archives hold it, and runs in Python. So do scripted functions and modules, which have no
-code of their own. With `PYTORCH_JIT=0` tracing and scripting return what they are given. What needs a graph raises.
+A trace is code of TorchScript, as archives hold it, and runs in Python. Scripted functions and modules are compiled to such
+code. With `PYTORCH_JIT=0` tracing and scripting return what they are given. What needs a graph raises.
 """
 
 import builtins
@@ -106,13 +106,14 @@ def script(
     _rcb: Any = None,
     example_inputs: Any = None,
 ) -> Any:
-    """Return a function as a `ScriptFunction`, a module as a `ScriptModule`; both run in Python, and classes are as they were.
+    """Compile a function or a module: a `ScriptFunction` or `ScriptModule` has code, a graph and can be saved.
 
     A scripted module has the tensors of the original and modes of its own. Of attributes and methods it shows those that
-    TorchScript would have. Modules with a method ``__prepare_scriptable__`` are replaced by what it returns.
+    TorchScript would have. Modules with a method ``__prepare_scriptable__`` are replaced by what it returns. What the compiler
+    lacks runs in Python, and its code raises the reason; classes are as they were.
 
     Raises:
-        RuntimeError: a class of modules.
+        RuntimeError: a class of modules, or source that is no TorchScript.
         TypeError: a value that is no function.
 
     >>> import warnings

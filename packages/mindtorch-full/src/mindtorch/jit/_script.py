@@ -1,7 +1,8 @@
-"""`torch.jit.script`: functions and modules that do in Python what their source says.
+"""`torch.jit.script`: functions and modules that have code.
 
-Nothing is compiled. A scripted module stands for copies of the modules that it was made of, which have their tensors: it is
-trained, moved and evaluated on its own, and its attributes are those that TorchScript has types for.
+A scripted function runs its compiled code. A scripted module stands for copies of the modules that it was made of, which
+have their tensors, and runs them in Python: it is trained, moved and evaluated on its own, and its attributes are those that
+TorchScript has types for. It is compiled when it is made, for what is wrong in it, and when its code is asked for.
 """
 
 from __future__ import annotations
