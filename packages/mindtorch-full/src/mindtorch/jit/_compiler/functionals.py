@@ -163,7 +163,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     if dtype is None:
         ret = input.softmax(dim)
     else:
-        ret = input.softmax(dim, dtype=dtype)
+        ret = input.softmax(dim, dtype=dtype)  # type: ignore[arg-type]  # scripts have dtypes as numbers
     return ret
 
 
@@ -174,7 +174,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     if dtype is None:
         ret = (-input).softmax(dim)
     else:
-        ret = (-input).softmax(dim, dtype=dtype)
+        ret = (-input).softmax(dim, dtype=dtype)  # type: ignore[arg-type]  # as above
     return ret
 
 
@@ -185,7 +185,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     if dtype is None:
         ret = input.log_softmax(dim)
     else:
-        ret = input.log_softmax(dim, dtype=dtype)
+        ret = input.log_softmax(dim, dtype=dtype)  # type: ignore[arg-type]  # as above
     return ret
 
 
