@@ -31,7 +31,10 @@ class Tensor:
     __slots__ = ("_sig",)
     def __init__(self, sig): self._sig = sig
 
-class Signature: __slots__ = ()
+class Signature:
+    __slots__ = ("kind",)
+    def __init__(self, kind): self.kind = kind
+
 class Spec: __slots__ = ()
 class Mode: __slots__ = ()
 class Dtype: __slots__ = ()
@@ -52,7 +55,7 @@ class Plan: pass
 
 default_mode, other_mode, state = Mode(), Mode(), State()
 vars(state)  # a thread's values live as long as the thread
-small, large = Signature(), Signature()
+small, large = Signature("small"), Signature("large")
 x, y, z = Tensor(small), Tensor(small), Tensor(large)
 packet, free, keyed = Packet(), Packet({2, "scale"}), Packet(key=lambda self, *values: ("moved", values[0] % 2))
 row, other_row = object(), object()
@@ -124,6 +127,7 @@ void configure() {
     Configuration& to = configuration;
     to.tensor.sig = offset_of("Tensor", "_sig");
     to.packet.plans = offset_of("Packet", "plans");
+    to.signature.kind = offset_of("Signature", "kind");
     to.tensor_type = type_of("Tensor");
     to.signature_type = type_of("Signature");
     to.spec_type = type_of("Spec");
