@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.distributed.tensor._choices import Answer
-from mindtorch.distributed.tensor._rules import Call, R, along, broadcast, replicate_all, rule
+from mindtorch.distributed.tensor._rules import COMMUTING, Call, R, along, broadcast, replicate_all, rule
 from mindtorch.distributed.tensor.placement_types import Partial, Placement, Shard
 from mindtorch.tensor.tensor import Tensor
 
@@ -127,5 +127,5 @@ def _cat(call: Call) -> Answer:
     dim = call.argument(1, "dim", 0) % max(map(len, call.shapes))
     count, alike = len(call.placements), len(set(map(len, call.shapes))) == 1
     cut = [p for p in call.placements if isinstance(p, Shard) and p.dim != dim]
-    terms = [p for p in call.placements if isinstance(p, Partial)]
+    terms = [p for p in call.placements if isinstance(p, Partial) and p.reduce_op in COMMUTING]
     return call.cheapest([([p] * count, p) for p in (*cut, *terms)] if alike else [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mindtorch.distributed.tensor._choices import Answer
-from mindtorch.distributed.tensor._rules import Call, R, pointwise, rule
+from mindtorch.distributed.tensor._rules import COMMUTING, Call, R, pointwise, rule
 from mindtorch.distributed.tensor.placement_types import Partial, Placement, Shard, _NormPartial
 
 _TERMS = {
@@ -127,5 +127,5 @@ def _stack(call: Call) -> Answer:
         own = cut.pop()
         return [Shard(own)] * count, Shard(own + (dim <= own))
     terms = [p for p in call.placements if isinstance(p, Partial)]
-    same = terms and not cut and all(p == terms[0] for p in terms)
+    same = terms and not cut and all(p == terms[0] and p.reduce_op in COMMUTING for p in terms)
     return ([terms[0]] * count, terms[0]) if same else ([R] * count, R)

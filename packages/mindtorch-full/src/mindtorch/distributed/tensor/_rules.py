@@ -31,7 +31,8 @@ _LIKE = frozenset("ones_like zeros_like full_like empty_like new_zeros new_ones 
 
 _OPPOSITE = {"max": "min", "min": "max"}
 _SAME = {"max": ("maximum", "fmax"), "min": ("minimum", "fmin")}
-_COMMUTING = ("sum", "avg", *_OPPOSITE)
+COMMUTING = ("sum", "avg", *_OPPOSITE)
+"""The terms that a joined tensor may consist of: those of a norm are no whole tensors, nothing can be spread to them."""
 
 
 @dataclass
@@ -116,7 +117,7 @@ def _in_place(call: Call, out: Sequence[int]) -> Answer:
 
 def _linear(call: Call) -> list[Answer]:
     """Return how an op can be computed on terms of a sum, or on candidates for a largest or smallest element."""
-    terms = next((p for p in call.placements if isinstance(p, Partial) and p.reduce_op in _COMMUTING), None)
+    terms = next((p for p in call.placements if isinstance(p, Partial) and p.reduce_op in COMMUTING), None)
     count, name = len(call.placements), call.name.removesuffix("_")
     if terms is not None and terms.reduce_op in _OPPOSITE:
         return _of_candidates(terms, name, count)
