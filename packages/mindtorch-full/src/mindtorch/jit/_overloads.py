@@ -36,6 +36,15 @@ def to_memory_format(number: Any) -> Any:
     return getattr(mindtorch, _MEMORY_FORMATS[number]) if type(number) is int else number
 
 
+def number_of(value: Any) -> Any:
+    """Return the number that code has for an element type, a layout or a memory format; others as they are."""
+    if isinstance(value, (dtype, layout)):
+        return value.index  # type: ignore[union-attr]
+    if isinstance(value, memory_format):
+        return _MEMORY_FORMATS.index(str(value).rpartition(".")[2])
+    return value
+
+
 _ENUMERATIONS: dict[str, tuple[type, Callable[[Any], Any]]] = {
     "ScalarType": (dtype, to_dtype),
     "Layout": (layout, _to_layout),

@@ -40,6 +40,7 @@ from mindtorch.distributed.checkpoint.planner_helpers import (
     _init_state_dict,
     narrow_tensor_by_index,
 )
+from mindtorch.distributed.checkpoint.resharding import _check_shard_metadata_pair_overlap
 from mindtorch.distributed.checkpoint.utils import find_state_dict_object
 from mindtorch.distributed.tensor import DTensor
 from mindtorch.tensor.tensor import Tensor
@@ -292,12 +293,6 @@ def _within(size: torch.Size, chunk: ChunkStorageMetadata) -> bool:
     )
 
 
-def _overlapping(one: ChunkStorageMetadata, other: ChunkStorageMetadata) -> bool:
-    return all(
-        a < b + m and b < a + n for a, n, b, m in zip(one.offsets, one.sizes, other.offsets, other.sizes, strict=True)
-    )
-
-
 def _validate_global_plan(global_plan: list[SavePlan], metadata: Metadata) -> list[str]:
     """Return what is wrong with the parts of tensors: outside, one over the other, or missing."""
     errors = []
@@ -313,7 +308,7 @@ def _validate_global_plan(global_plan: list[SavePlan], metadata: Metadata) -> li
         errors += [
             f"key:{key} has overlapping chunks: {one} {other}"
             for one, other in itertools.combinations(ordered, 2)
-            if _overlapping(one, other)
+            if _check_shard_metadata_pair_overlap(one, other)
         ]
         volume = sum(math.prod(chunk.sizes) for chunk in value.chunks)
         if len(global_plan) > 1 and volume != math.prod(value.size):

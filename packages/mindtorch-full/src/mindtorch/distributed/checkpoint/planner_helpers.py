@@ -24,6 +24,7 @@ from mindtorch.distributed.checkpoint.planner import (
     WriteItem,
     WriteItemType,
 )
+from mindtorch.distributed.checkpoint.resharding import _shards_get_overlap_region_wrt_saved_tensor
 from mindtorch.distributed.tensor import DTensor
 from mindtorch.distributed.tensor._layout import local_shape_and_offset
 from mindtorch.tensor.tensor import Tensor
@@ -105,19 +106,6 @@ def _create_read_items(fqn: str, md: STORAGE_TYPES, obj: Any) -> list[ReadItem]:
     return create_read_items_for_chunk_list(fqn, md, _chunks_of(obj))
 
 
-def _overlap(own: ChunkStorageMetadata, stored: ChunkStorageMetadata) -> list[tuple[int, int, int]] | None:
-    """Return in every dimension where the common box begins in the stored part and in ours, and its length."""
-    found = []
-    sides = zip(own.offsets, own.sizes, stored.offsets, stored.sizes, strict=True)
-    for own_start, own_size, stored_start, stored_size in sides:
-        start = max(own_start, stored_start)
-        length = min(own_start + own_size, stored_start + stored_size) - start
-        if length <= 0:
-            return None
-        found.append((start - stored_start, start - own_start, length))
-    return found
-
-
 def create_read_items_for_chunk_list(
     fqn: str, checkpoint_md: TensorStorageMetadata, local_chunks: list[ChunkStorageMetadata]
 ) -> list[ReadItem]:
@@ -125,17 +113,17 @@ def create_read_items_for_chunk_list(
     items = []
     for own_index, own in enumerate(local_chunks):
         for stored_index, stored in enumerate(checkpoint_md.chunks):
-            common = _overlap(own, stored)
-            if common is None:
+            common = _shards_get_overlap_region_wrt_saved_tensor(stored, own)
+            if any(length <= 0 for _, _, _, length in common):
                 continue
             items.append(
                 ReadItem(
                     type=LoadItemType.TENSOR,
                     dest_index=MetadataIndex(fqn, own.offsets, own_index),
-                    dest_offsets=torch.Size([there for _, there, _ in common]),
+                    dest_offsets=torch.Size([there for _, _, there, _ in common]),
                     storage_index=MetadataIndex(fqn, stored.offsets, stored_index),
-                    storage_offsets=torch.Size([start for start, _, _ in common]),
-                    lengths=torch.Size([length for _, _, length in common]),
+                    storage_offsets=torch.Size([start for _, start, _, _ in common]),
+                    lengths=torch.Size([length for _, _, _, length in common]),
                 )
             )
     return items

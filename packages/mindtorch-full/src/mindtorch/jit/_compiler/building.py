@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import mindtorch
+from mindtorch.jit._overloads import number_of
 from mindtorch_storage.device import device as Device
 
 from .annotations import type_of_annotation
 from .frontend import NotCompiled, Source
 from .graph import Block, Graph, Node, Value
-from .schemas import plain
 from .scopes import Missing, ModuleValue, PythonObject, Scope
 from .types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NUMBER, STR, TENSOR, Type, goes_for, list_of, tuple_of
 
@@ -66,7 +66,7 @@ class Building:
 
     def constant(self, value: Any, kind: Type | None = None) -> Value:
         """Return a constant of the graph."""
-        value = plain(value)
+        value = number_of(value)
         if isinstance(value, Device):
             return self.emit("aten::device", [self.constant(str(value))], DEVICE)
         if isinstance(value, tuple):
@@ -110,12 +110,11 @@ class Building:
             made = self.unit.constant_of(self, given.held)
             if made is not None:
                 return made
-            held = given.held
-            name = f"{type(held).__module__}.{type(held).__qualname__}" if not isinstance(held, type) else "class"
             raise self.source.error(
-                node, f"Python value of type '{type(held).__name__}' cannot be used as a value. Perhaps it is a closed over "
-                "global variable? If so, please consider passing it in as an argument or use a local varible instead."
-                if name else "")  # fmt: skip
+                node,
+                f"Python value of type '{type(given.held).__name__}' cannot be used as a value. Perhaps it is a closed over "
+                "global variable? If so, please consider passing it in as an argument or use a local varible instead.",
+            )
         raise NotCompiled(f"{type(given).__name__} as a value")
 
     def as_type(self, given: Value, wanted: Type, node: ast.AST) -> Value:

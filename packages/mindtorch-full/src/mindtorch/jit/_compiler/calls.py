@@ -15,6 +15,7 @@ from .attributes import Attributes
 from .frontend import NotCompiled
 from .graph import Node, Value
 from .plain_schemas import method_of_dict, method_of_list
+from .schemas import DTYPES_OF_METHODS
 from .scopes import Condition, Method, ModuleValue, Operator, Parts, PythonObject
 from .types import (
     ANY,
@@ -51,9 +52,9 @@ class Calls(Attributes):
             return None
         if held in (mindtorch.jit.is_scripting, _marks.is_scripting):
             return Condition(True)
-        if held in (mindtorch.jit.is_tracing,):
-            return Condition(False)
-        if getattr(held, "__name__", "") == "is_compiling":
+        name = getattr(held, "__name__", "")
+        overridden = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+        if held is mindtorch.jit.is_tracing or name in ("is_compiling", *overridden):
             return Condition(False)
         if held in (builtins.isinstance, mindtorch.jit.isinstance):
             return self._is_instance(node)
@@ -61,9 +62,6 @@ class Calls(Attributes):
             return self._has_attribute(node)
         if held is builtins.callable:
             return Condition(not isinstance(self.expression(node.args[0]), Value))
-        name = getattr(held, "__name__", "")
-        if name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
-            return Condition(False)
         return None
 
     def _python_of(self, node: ast.expr) -> Any:
@@ -204,18 +202,14 @@ class Calls(Attributes):
     def _tensor_method(
         self, owner: Value, name: str, values: list[Value], named: dict[str, Value], node: ast.AST
     ) -> Value | None:
-        dtypes = {"float": 6, "double": 7, "half": 5, "int": 3, "long": 4, "bool": 11, "short": 2, "byte": 0, "char": 1,
-                  "bfloat16": 15}  # fmt: skip
-        if name in dtypes and not values:
-            return self.operator("to", [owner, self.constant(dtypes[name])], node=node)
-        if name == "tolist":
-            raise NotCompiled("Tensor.tolist")
+        if name in DTYPES_OF_METHODS and not values:
+            return self.operator("to", [owner, self.constant(DTYPES_OF_METHODS[name])], node=node)
+        if name in ("tolist", "new_tensor"):
+            raise NotCompiled(f"Tensor.{name}")
         if name == "size" and "dim" not in named and not values:
             made = Node("aten::size", [owner], self.place)
             self.block.nodes.append(made)
             return made.add_output(list_of(INT))
-        if name in ("new_tensor",):
-            raise NotCompiled(f"Tensor.{name}")
         if name == "type" and values:
             return self.operator("to", [owner, *values], named, node)
         return None

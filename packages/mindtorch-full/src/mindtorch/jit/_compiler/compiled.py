@@ -11,15 +11,13 @@ import mindtorch
 
 from .annotations import comment_types, type_of_annotation
 from .exits import RETURN_VALUE, settle
-from .frontend import Source
+from .frontend import NotSupportedError, Source
 from .graph import Graph, Value
 from .inlining import clean
 from .loops import Loops
 from .printing import CodeText
 from .schemas import Argument
 from .types import NONE, TENSOR, Type
-
-NotSupportedError = type("NotSupportedError", (RuntimeError,), {"__module__": "torch.jit.frontend", "certain": True})
 
 
 class Compiled:

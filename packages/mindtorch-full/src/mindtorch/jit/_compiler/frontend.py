@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import linecache
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +20,13 @@ class UnsupportedNodeError(NotImplementedError):
     certain = True
 
 
-UnsupportedNodeError.__module__ = "torch.jit.frontend"
+class NotSupportedError(RuntimeError):
+    """A form of a function that TorchScript does not have."""
+
+    certain = True
+
+
+UnsupportedNodeError.__module__ = NotSupportedError.__module__ = "torch.jit.frontend"
 
 
 class Source:
@@ -84,8 +89,3 @@ class Source:
         if name in self.function.__globals__:
             return self.function.__globals__[name]
         return vars(builtins)[name]
-
-
-def lines_of(file: str) -> list[str]:
-    """Return the lines of a file."""
-    return linecache.getlines(file)

@@ -80,6 +80,12 @@ class Graph(Block):
             node.add_output(kind)
         return self.constants[key].output
 
+    def drop_unused_constants(self) -> None:
+        """Keep the constants that a node or a block uses."""
+        used = {id(one) for block in self.all_blocks() for one in block.outputs}
+        used |= {id(one) for node in self.walk() for one in node.inputs}
+        self.constants = {key: node for key, node in self.constants.items() if id(node.output) in used}
+
     def replace(self, old: Value, new: Value) -> None:
         """Use one value wherever another was."""
         for block in self.all_blocks():

@@ -12,9 +12,7 @@ def inlined(graph: Graph) -> Graph:
     made = Graph()
     known: dict[int, Value] = {}
     _copy_block(graph, made, made, known)
-    used = {id(one) for block in made.all_blocks() for node in block.nodes for one in node.inputs}
-    used |= {id(one) for block in made.all_blocks() for one in block.outputs}
-    made.constants = {key: node for key, node in made.constants.items() if id(node.output) in used}
+    made.drop_unused_constants()
     return made
 
 

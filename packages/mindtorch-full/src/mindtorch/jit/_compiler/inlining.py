@@ -38,9 +38,7 @@ def clean(graph: Graph) -> None:
     while changed:
         changed = fold(graph)
         changed |= _clean_block(graph, _used(graph))
-    used = {id(one) for block in graph.all_blocks() for one in block.outputs}
-    used |= {id(one) for node in graph.walk() for one in node.inputs}
-    graph.constants = {key: node for key, node in graph.constants.items() if id(node.output) in used}
+    graph.drop_unused_constants()
 
 
 def _used(graph: Graph) -> set[int]:

@@ -9,8 +9,8 @@ from mindtorch.jit._script_module import RecursiveScriptModule
 from mindtorch.jit._tracing.classes import program_of
 from mindtorch.nn.modules.module import Module
 
-from . import graph_inlining
 from .compiled import Compiled
+from .graph_inlining import inlined as inlined
 from .unit import Unit
 
 
@@ -47,8 +47,3 @@ def _made(unit: Unit, module: Any, program: Any, known: dict[int, Any]) -> Any:
     for name, child in module._modules.items():
         made.add_module(name, None if child is None else _made(unit, child, program, known))
     return made
-
-
-def inlined(graph: Any) -> Any:
-    """Return a graph in which nothing of the program is called."""
-    return graph_inlining.inlined(graph)

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import mindtorch
-from mindtorch_storage.dtype import dtype
-from mindtorch_storage.layout import layout, memory_format
+from mindtorch.jit._overloads import number_of
 
 from .types import BOOL, FLOAT, INT, NONE, NUMBER, NUMBERS, STR, TENSOR, Type, goes_for, parse
 
-_MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 _SIZED = re.compile(r"\w+\[(\d+)\]\??$")
 
 
@@ -38,13 +36,11 @@ class Schema:
     returns: list[Type]
 
 
-def plain(value: Any) -> Any:
-    """Return a constant as code has it: numbers for element types, layouts and memory formats."""
-    if isinstance(value, (dtype, layout)):
-        return value.index  # type: ignore[union-attr]
-    if isinstance(value, memory_format):
-        return _MEMORY_FORMATS.index(str(value).rpartition(".")[2])
-    return value
+DTYPES_OF_METHODS = {
+    name: number_of(getattr(mindtorch, {"byte": "uint8", "char": "int8"}.get(name, name)))
+    for name in "float double half int long bool short byte char bfloat16".split()
+}
+"""The numbers of the element types that methods of tensors convert to."""
 
 
 @functools.cache
@@ -65,7 +61,7 @@ def _schema(declared: Any) -> Schema:
         if found:
             sizes[words[1]] = int(found[1])
     arguments = [
-        Argument(one.name, parse(str(one.real_type)), plain(one.default_value) if one.has_default_value() else None,
+        Argument(one.name, parse(str(one.real_type)), number_of(one.default_value) if one.has_default_value() else None,
                  not one.has_default_value(), one.kwarg_only, sizes.get(one.name, 0))
         for one in declared.arguments
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import mindtorch
-from mindtorch.jit._tracing.classes import qualified_name
+from mindtorch.jit._tracing.classes import files_of, qualified_name
 
 from .annotations import type_of_annotation
 from .compiled import Compiled, compile_function
@@ -18,7 +18,7 @@ from .graph import Node, Value
 from .module_kinds import ModuleKind, Modules
 from .plain_schemas import PLAIN, method_of_dict, method_of_list, overloads
 from .printing import ConstantPlace, FunctionName
-from .schemas import Argument
+from .schemas import DTYPES_OF_METHODS, Argument
 from .types import FLOAT, INT, STR, TENSOR, Type
 
 _FUNCTION = Type("Function")
@@ -48,21 +48,12 @@ class Unit(Modules):
 
     def files(self) -> dict[str, str]:
         """Return the files of code by their names, as in an archive."""
-        made: dict[str, str] = {}
-
-        def add(name: str, text: str) -> None:
-            place = "/".join(name.split(".")[:-1]) + ".py"
-            made[place] = made.get(place, "") + text
-
-        for kind in self.kinds():
-            add(kind.name, kind.text())
+        made = [(kind.name, kind.text()) for kind in self.kinds()]
         for tuple_kind, (_, names, types) in self._tuples.items():
             fields = "".join(f"  {name} : {one}\n" for name, one in zip(names, types, strict=True))
-            add(tuple_kind.name, f"class {tuple_kind.name.rpartition('.')[2]}(NamedTuple):\n{fields}")
-        for one in self._functions.values():
-            if one is not None:
-                add(one.name, one.text())
-        return made
+            made.append((tuple_kind.name, f"class {tuple_kind.name.rpartition('.')[2]}(NamedTuple):\n{fields}"))
+        made += [(one.name, one.text()) for one in self._functions.values() if one is not None]
+        return files_of(made)
 
     # Functions
 
@@ -203,8 +194,7 @@ class Unit(Modules):
     def has_method(self, kind: Type, name: str) -> bool:
         """Whether values of a type have a method."""
         if kind == TENSOR:
-            return self.is_operator(name) or name in ("float", "double", "half", "int", "long", "bool", "short", "byte", "char",
-                                                      "bfloat16", "tolist", "new_tensor", "type")  # fmt: skip
+            return self.is_operator(name) or name in (*DTYPES_OF_METHODS, "tolist", "new_tensor", "type")
         if kind.name == "List":
             return method_of_list(name, kind) is not None
         if kind.name == "Dict":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from mindtorch.jit._program import Program
@@ -17,6 +18,15 @@ def qualified_name(of: Any) -> str:
     parts = [part if part.isidentifier() else "".join(c if c.isalnum() else "_" for c in part) for part in
              module.split(".")]  # fmt: skip
     return ".".join(["__torch__", *([] if parts == ["__main__"] else parts), name])
+
+
+def files_of(definitions: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the files that qualified names and the texts of what has them lie in, as in an archive."""
+    made: dict[str, str] = {}
+    for name, text in definitions:
+        place = "/".join(name.split(".")[:-1]) + ".py"
+        made[place] = made.get(place, "") + text
+    return made
 
 
 class Classes:
@@ -57,12 +67,7 @@ class Classes:
 
     def files(self) -> dict[str, str]:
         """Return the files of code by their names, as in an archive."""
-        made: dict[str, str] = {}
-        for path in self.modules:
-            name = self.names[path]
-            place = "/".join(name.split(".")[:-1]) + ".py"
-            made[place] = made.get(place, "") + self._class(path)
-        return made
+        return files_of((self.names[path], self._class(path)) for path in self.modules)
 
     def _class(self, path: str) -> str:
         module, name = self.modules[path], self.names[path].rpartition(".")[2]

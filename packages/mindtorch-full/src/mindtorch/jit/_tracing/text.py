@@ -6,6 +6,7 @@ import keyword
 import math
 from typing import Any
 
+from mindtorch.jit._overloads import number_of
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype
 from mindtorch_storage.layout import layout, memory_format
@@ -13,7 +14,6 @@ from mindtorch_storage.layout import layout, memory_format
 from .methods import Method
 from .values import Call, Constant, Number, Value
 
-_MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 _RESERVED = frozenset(("self", "torch", "ops", "prims", "CONSTANTS", "fork", "annotate", "inf", "nan", "infj", "nanj",
     "uninitialized", "unchecked_cast", "isinstance", "int", "float", "bool", "str", "complex", "range", "len", "wait",
     "getattr", "setattr", "device", "print", "Tensor", "List", "Tuple", "Dict", "Optional", "NoneType", "Any"))  # fmt: skip
@@ -157,10 +157,8 @@ class MethodText:
             return f"torch.device({literal(str(value))})"
         if value is None or isinstance(value, bool):
             return str(value)
-        if isinstance(value, (dtype, layout)):
-            return str(value.index)  # type: ignore[union-attr]
-        if isinstance(value, memory_format):
-            return str(_MEMORY_FORMATS.index(str(value).rpartition(".")[2]))
+        if isinstance(value, (dtype, layout, memory_format)):
+            return str(number_of(value))
         if isinstance(value, str):
             return literal(value)
         if isinstance(value, (int, float, complex)):
