@@ -50,7 +50,7 @@ EXPRESSIONS = [
     "[(one.name, one.value) for one in T.numa.binding.AffinityMode]",
     "T.numa.binding.NumaOptions(T.numa.binding.AffinityMode.NODE)",
     "T.numa.binding.NumaOptions()",
-    "T.jit._recursive.concrete_type_store.type_store.pop(T.nn.Bilinear, None)",
+    "T.jit._recursive.concrete_type_store.type_store.pop(T.nn.Module, None)",
     "T._C._distributed_rpc._is_current_rpc_agent_set(), T._C._distributed_c10d.Reducer.__name__",
     "[getattr(T._C, '_has_' + n) for n in 'cuda cudnn cusparselt eigen_sparse kleidiai magma mkldnn_acl mps xpu'.split()]",
     "type(T.jit._state._enabled).__name__, type(T.jit._state._script_classes).__name__",
