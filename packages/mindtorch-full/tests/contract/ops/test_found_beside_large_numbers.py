@@ -4,6 +4,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="oracle")
 
+import mindtorch as mt  # noqa: E402 - after torch
+
 from .programs import assert_as_in_torch  # noqa: E402 - needs torch
 
 LISTS = "".join(
@@ -19,7 +21,6 @@ t._foreach_{name}([t.tensor([1, 2])], 1.5), t._foreach_{name}([t.tensor([True])]
     for name in ("minimum", "maximum")
 )
 EXCHANGES = """
-t.lu_unpack(t.eye(2).expand(2, 2, 2), t.tensor([1], dtype=t.int32))
 t.lu_unpack(t.eye(2), t.tensor([2, 2, 2], dtype=t.int32))
 t.lu_unpack(t.ones(2, 2, 2, 2), t.tensor([2, 2], dtype=t.int32))
 t.lu_unpack(t.ones(2, 3), t.tensor([[2, 2]], dtype=t.int32))
@@ -127,3 +128,9 @@ t.zeros(2, True).shape, t.zeros((0, False)).shape
 )
 def test_is_as_in_torch(program: str) -> None:
     assert_as_in_torch(program)
+
+
+def test_exchanges_that_are_too_few_for_a_matrix_are_refused() -> None:
+    """torch reads the memory behind them, so it answers or refuses by chance: its text is the one for exchanges of no row."""
+    with pytest.raises(RuntimeError, match="pivots passed to lu_unpack must be between 1 and LU"):
+        mt.lu_unpack(mt.eye(2).expand(2, 2, 2), mt.tensor([1], dtype=mt.int32))
