@@ -6,9 +6,11 @@ object. Two ways lead there. An import of `torch.x` loads `mindtorch.x` and bind
 second name when its code has run (:class:`MirrorLoader`); without this, code that reads
 ``sys.modules["torch.nn.modules.linear"]`` would miss every module that MindTorch imported for itself.
 
-Note [ the two ways must not meet ]: after a finder has answered, the import system looks whether the name has appeared
-in ``sys.modules`` meanwhile, and if so takes *that module's* spec and loads it. For us this would run the code of
-`mindtorch.x` a second time. So a name that some thread is binding through an alias is not mirrored by another.
+Note [ where the two ways meet ]: after a finder has answered, the import system looks whether the name has appeared in
+``sys.modules`` meanwhile, and if so takes *that module's* spec and loads it. The spec that a mirrored module shows is
+made for this: to load it is to hand out the module, and only to reload it runs its code again. So finding a spec takes
+nothing out of ``sys.modules``: whoever imported such a name again would bind the module in its parent, over a function
+of the same name (`torch.ao.quantization.fuse_modules`).
 """
 
 import importlib
@@ -20,7 +22,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 from threading import RLock
 from types import ModuleType
 from typing import Any
-from weakref import WeakValueDictionary
 
 from mindtorch_proxy.loaders import AliasLoader, MirrorLoader, own_spec, wear, worn_spec
 from mindtorch_proxy.names import OURS, THEIRS, is_mindtorch_name, is_torch_name, to_mindtorch, to_torch
@@ -41,8 +42,6 @@ class TorchFinder:
         # between may run a finaliser that imports.
         self.lock = RLock()
         self._active = False
-        # Aliases being bound; an entry lives as long as the spec that was handed out for it.
-        self._binding: WeakValueDictionary[str, AliasLoader] = WeakValueDictionary()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -77,11 +76,11 @@ class TorchFinder:
         """Give the loaded module ``name`` (`mindtorch.x`) its second name."""
         alias = to_torch(name)
         with self.lock:
-            binding = self._binding.get(alias)
-            if self._active and (binding is None or binding.bound) and name in sys.modules:
+            if self._active and name in sys.modules:
                 module = sys.modules[name]
-                if sys.modules.setdefault(alias, module) is module:
-                    wear(module, alias)
+                if sys.modules.get(alias, module) is module:
+                    wear(module, alias)  # before another thread can see the name, and take the module's spec
+                    sys.modules[alias] = module
 
     def _alias_spec(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
         ours = to_mindtorch(fullname)
@@ -92,13 +91,10 @@ class TorchFinder:
             return _completing_spec(fullname)
         # `torch` itself is ours even when `mindtorch` is gone: its import then says so, and no other torch slips in.
         origin, locations = place or (None, [])
-        loader = AliasLoader(ours, fullname)
-        spec = ModuleSpec(fullname, loader, origin=origin, is_package=locations is not None)  # type: ignore[arg-type]
+        loader: Any = AliasLoader(ours, fullname)
+        spec = ModuleSpec(fullname, loader, origin=origin, is_package=locations is not None)
         if locations is not None:
             spec.submodule_search_locations = list(locations)
-        with self.lock:
-            self._binding[fullname] = loader
-            sys.modules.pop(fullname, None)  # mirrored since the import looked; see the note above
         return spec
 
     def _mirrored_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:

@@ -26,7 +26,7 @@ class AliasLoader:
 
     def __init__(self, target: str, name: str | None = None, own_spec: ModuleSpec | None = None) -> None:
         self.target = target
-        self.bound = own_spec is not None
+        self._handing_out = False  # between the two halves of a load; a reload has the second alone
         self._name = name  # what the module shows once it is bound; None: what it shows already
         self._own_spec = own_spec
         self._shown: ModuleSpec | None = None
@@ -34,6 +34,7 @@ class AliasLoader:
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Import the target and return it."""
         module = importlib.import_module(self.target)
+        self._handing_out = True
         self._own_spec, self._shown = own_spec(module), getattr(module, "__spec__", None)
         # For the moment in which the module carries `spec`, other threads must see it as no more finished than it is.
         spec._initializing = True  # type: ignore[attr-defined]
@@ -41,16 +42,16 @@ class AliasLoader:
 
     def exec_module(self, module: ModuleType) -> None:
         """Name the module; its code has run already, but for ``importlib.reload``, which runs it again."""
-        if self.bound:
-            code = self._ask_target_loader("get_code")
-            if code is None:
-                raise ImportError(f"no code of {self.target!r} to run again", name=self.target)
-            exec(code, module.__dict__)
-        else:
+        if self._handing_out:
+            self._handing_out = False
             module.__spec__ = self._shown
             if self._name is not None:
                 wear(module, self._name)
-            self.bound = True
+            return
+        code = self._ask_target_loader("get_code")
+        if code is None:
+            raise ImportError(f"no code of {self.target!r} to run again", name=self.target)
+        exec(code, module.__dict__)
 
     def is_package(self, fullname: str) -> bool:
         """Return whether the target is a package."""

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import mindtorch_proxy as proxy
+from mindtorch_proxy.finder import TorchFinder
 
 
 @pytest.fixture(autouse=True)
@@ -195,13 +196,52 @@ def test_a_module_loaded_elsewhere_meanwhile_is_not_run_twice(monkeypatch):
     assert torch.lazy.deep.__spec__.name == "torch.lazy.deep"
 
 
-def test_a_name_being_bound_is_not_mirrored():
-    import torch.lazy
+class MirrorsAfter:
+    """Stands for another thread: loads the module by our name when torch's name has been found."""
 
-    spec = sys.meta_path[0].find_spec("torch.lazy.deep", torch.lazy.__path__)
-    importlib.import_module("mindtorch.lazy.deep")
-    assert "torch.lazy.deep" not in sys.modules
-    del spec
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch.lazy.deep":
+            return None
+        spec = next(one for one in sys.meta_path if type(one) is TorchFinder).find_spec(name, path, target)
+        importlib.import_module("mindtorch.lazy.deep")
+        return spec
+
+
+def test_a_module_mirrored_while_its_name_is_bound_is_not_run_twice(monkeypatch):
+    monkeypatch.setattr(sys, "meta_path", [MirrorsAfter(), *sys.meta_path])
     import torch.lazy.deep
 
     assert torch.lazy.deep.loads == 1
+    assert sys.modules["torch.lazy.deep"] is sys.modules["mindtorch.lazy.deep"] is torch.lazy.deep
+    assert torch.lazy.deep.__spec__.name == "torch.lazy.deep"
+    assert importlib.reload(torch.lazy.deep).loads == 2
+
+
+def test_finding_a_loaded_name_leaves_it_loaded(clean_process):
+    """Also where the parent has a function of that name: an import of a name not loaded would put the module over it."""
+    package = clean_process / "mindtorch" / "named_twice"
+    package.mkdir()
+    (package / "twice.py").write_text("loads = globals().get('loads', 0) + 1\ndef twice():\n    return 2\n")
+    (package / "__init__.py").write_text("from mindtorch.named_twice.twice import twice\n")
+    import torch.named_twice
+
+    module = sys.modules["torch.named_twice.twice"]
+    spec = sys.meta_path[0].find_spec("torch.named_twice.twice", torch.named_twice.__path__)
+    assert spec.name == "torch.named_twice.twice"
+    assert sys.modules["torch.named_twice.twice"] is module
+    import torch.named_twice.twice
+
+    assert torch.named_twice.twice() == 2
+    assert module.loads == 1
+
+
+def test_the_spec_of_a_loaded_name_makes_the_same_module():
+    """As code does that loads by hand what it found (`module_from_spec`, then `exec_module`)."""
+    import torch.lazy.deep
+
+    for spec in (sys.meta_path[0].find_spec("torch.lazy.deep", torch.lazy.__path__), torch.lazy.deep.__spec__):
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert module is torch.lazy.deep
+        assert module.loads == 1
+        assert module.__spec__.name == "torch.lazy.deep"
