@@ -35,6 +35,11 @@ class SymInt:
     False
     """
 
+    def __new__(cls, node: Any, *rest: Any) -> Any:
+        """Return the size that a node of a ragged dimension stands for."""
+        wrapped = getattr(node, "wrapped", None)
+        return super().__new__(cls) if cls is not SymInt or wrapped is None else wrapped()
+
     def __init__(self, node: Any) -> None:
         raise NotImplementedError("SymInt: symbolic shapes are not offered")
 

@@ -1,7 +1,9 @@
 """Nested tensors in the jagged layout beside torch: construction, shapes, operators, gradients and files."""
 
 import copy
+import importlib
 import io
+import operator
 import re
 import warnings
 
@@ -232,3 +234,42 @@ def test_files_are_read_by_both():
     mindtorch.save(read, file)
     file.seek(0)
     assert torch.load(file, weights_only=False).values().tolist() == [1.0] * 5
+
+
+def test_ragged_sizes_compare_as_torchs():
+    """`j1 < 3` was False: what depends on lengths raises, and a ragged size counts as at least 2."""
+
+    def answers(module):
+        node = module.nested._internal.nested_int.NestedIntNode
+        one, twice, other = (module.SymInt(node(*parts)) for parts in ((1, 1), (1, 2), (2, 1)))
+        found = [str(one), str(twice), one == 3, one == other, one * 2 == twice, 2 * one == one * 2]
+        for left, right in ((one, twice), (one, other), (one, 1), (one, 2), (one, 3), (3, one), (1, one), (2, one)):
+            for compare in (operator.lt, operator.le, operator.gt, operator.ge):
+                try:
+                    found.append(compare(left, right))
+                except ValueError as error:
+                    found.append(str(error))
+        return found
+
+    importlib.import_module("torch.nested._internal.nested_int")
+    importlib.import_module("mindtorch.nested._internal.nested_int")
+    assert answers(mindtorch) == answers(torch)
+
+
+def test_inner_constructors_are_torchs():
+    def answers(module):
+        inner = importlib.import_module(f"{module.__name__}.nested._internal.nested_tensor")
+        parts = [module.arange(6.0).reshape(2, 3), module.arange(12.0).reshape(4, 3)]
+        jagged, offsets = inner.jagged_from_list(parts, None)
+        values = module.arange(18.0).reshape(6, 3).requires_grad_()
+        viewed = inner.ViewNestedFromBuffer.apply(values, offsets, {"min_seqlen": 2, "max_seqlen": 4})
+        (inner.buffer_from_jagged(viewed) * 2).sum().backward()
+        padded = module.arange(24.0).reshape(2, 4, 3).requires_grad_()
+        packed = inner.nested_from_padded(padded, offsets, 1, 2, 4)
+        (packed.values() * values.detach()).sum().backward()
+        holes = inner.nested_view_from_values_offsets_lengths(values.detach(), offsets, module.tensor([1, 3]))
+        made = (jagged._values, offsets, jagged._max_seqlen_tensor, holes._min_seqlen_tensor, holes.unbind()[1])
+        made += (values.grad, padded.grad, packed.values().detach(), viewed._min_seqlen_tensor)
+        return [None if one is None else (tuple(one.shape), one.tolist()) for one in made]
+
+    assert answers(mindtorch) == answers(torch)

@@ -14,6 +14,8 @@ from mindtorch_storage.promotion import number_dtype, result_type
 from mindtorch_storage.strides import suggests_channels_last, suggests_channels_last_3d
 
 __all__ = [
+    "canonicalize_dim",
+    "canonicalize_dims",
     "check",
     "check_all_strides",
     "check_significant_strides",
@@ -151,6 +153,26 @@ def corresponding_real_dtype(dtype: Any) -> Any:
 def is_contiguous_or_false(a: Any, /) -> bool:
     """Return whether a tensor lies in memory in the order of its elements; its sizes are always known."""
     return bool(a.is_contiguous())
+
+
+def canonicalize_dim(rank: int, idx: int, wrap_scalar: bool = True) -> int:
+    """Return a dimension counted from the front; torch's IndexError where there is none such."""
+    if rank < 0:
+        raise IndexError(f"Rank cannot be negative but got {rank}")
+    if rank == 0:
+        if not wrap_scalar:
+            raise IndexError(f"Dimension specified as {idx} but tensor has no dimensions")
+        rank = 1
+    if not -rank <= idx < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {idx})")
+    return idx % rank
+
+
+def canonicalize_dims(rank: int, indices: Any, wrap_scalar: bool = True) -> Any:
+    """Return one dimension or several, counted from the front."""
+    if isinstance(indices, int):
+        return canonicalize_dim(rank, indices, wrap_scalar)
+    return tuple(canonicalize_dim(rank, one, wrap_scalar) for one in indices)
 
 
 def suggest_memory_format(x: torch.Tensor) -> torch.memory_format:

@@ -15,6 +15,7 @@ from ._internal import reductions as _reductions  # noqa: F401  # its functions 
 from ._internal import strided as _strided
 from ._internal.nested_tensor import NestedTensor as _NestedTensor
 from ._internal.nested_tensor import _rebuild_njt as _rebuild_njt
+from ._internal.nested_tensor import jagged_from_list as _jagged_from_list
 from ._internal.nested_tensor import view_of_values as _view_of_values
 
 __all__ = [
@@ -31,10 +32,6 @@ _PROTOTYPE = (
     "layout=torch.jagged when constructing a nested tensor, as this layout receives active development, has better operator "
     "coverage, and works with torch.compile."
 )
-_RAGGED = (
-    "Cannot represent given tensor list as a nested tensor with the jagged layout. Note that the jagged layout only allows for "
-    "a single ragged dimension. For example: (B, *, D_0, D_1, ..., D_N), with ragged * dim."
-)
 
 
 def _is_strided(layout: Any) -> bool:
@@ -45,29 +42,6 @@ def _is_strided(layout: Any) -> bool:
     if layout is not torch.jagged:
         raise RuntimeError(f"Specified layout is unsupported for nested tensors: {layout}")
     return False
-
-
-def _packed(tensors: list[Any], dtype: Any, device: Any) -> torch.Tensor:
-    """Return the nested tensor of a list; torch's errors where it has more than one ragged dimension."""
-    if not tensors:
-        raise RuntimeError("Cannot construct a nested tensor from an empty tensor list")
-    first = tensors[0]
-    for what, kind in (("dtype", "dtype"), ("device", "device"), ("dim", "ndim")):
-        if any(getattr(one, kind) != getattr(first, kind) for one in tensors):
-            raise RuntimeError(f"When constructing a nested tensor, all tensors in list must have the same {what}")
-    if not first.dim():
-        raise RuntimeError("Cannot construct a nested tensor from a list of zero-dim tensors")
-    differing = [dim for dim in range(first.dim()) if len({one.shape[dim] for one in tensors}) > 1]
-    if len(differing) > 1:
-        raise RuntimeError(_RAGGED)
-    dim = differing[0] if differing else 0
-    lengths = [one.shape[dim] for one in tensors]
-    values = torch.cat(tensors, dim)
-    if dtype is not None or device is not None:
-        values = values.to(dtype=dtype, device=device)
-    offsets = torch.tensor([0, *lengths], dtype=torch.int64, device=values.device).cumsum(0)
-    cache = {"min_seqlen": min(lengths), "max_seqlen": max(lengths)}
-    return _view_of_values(values, offsets, None, dim + 1, cache)
 
 
 def nested_tensor(
@@ -95,7 +69,7 @@ def nested_tensor(
     ]
     if strided:
         return _strided.from_list(tensors, dtype, device).requires_grad_(requires_grad)
-    return _packed(tensors, dtype, device).requires_grad_(requires_grad)
+    return _jagged_from_list(tensors, None, dtype, device)[0].requires_grad_(requires_grad)
 
 
 def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any = None) -> Any:
@@ -111,7 +85,11 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
     if isinstance(ts, _NestedTensor):
         return ts if dtype is None and device is None else ts.to(dtype=dtype, device=device)
     tensors = list(ts.unbind(0)) if isinstance(ts, TensorBase) else list(ts)
-    return _strided.from_list(tensors, dtype, device) if _is_strided(layout) else _packed(tensors, dtype, device)
+    return (
+        _strided.from_list(tensors, dtype, device)
+        if _is_strided(layout)
+        else _jagged_from_list(tensors, None, dtype, device)[0]
+    )
 
 
 def nested_tensor_from_jagged(

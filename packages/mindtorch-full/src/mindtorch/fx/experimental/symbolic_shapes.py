@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch._naming import adopt
+from mindtorch.types import SymInt
 
 __all__ = [
     "free_symbols",
@@ -74,6 +75,11 @@ def free_unbacked_symbols(x: Any) -> set[Any]:
 def has_free_symbols(val: Any) -> bool:
     """Return whether a value has unknowns: False."""
     return False
+
+
+def is_nested_int(s: Any) -> bool:
+    """Return whether a size is that of a ragged dimension."""
+    return isinstance(s, SymInt) and hasattr(getattr(s, "node", None), "nested_int")
 
 
 adopt(globals())

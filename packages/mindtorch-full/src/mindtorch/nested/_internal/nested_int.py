@@ -15,8 +15,82 @@ _tensor_symint_registry: Any = WeakTensorKeyDictionary()
 _count = [0]
 
 
+class NestedIntNode:
+    """What a ragged size stands for: the number of the offsets that it belongs to, and how often it is taken.
+
+    >>> torch.SymInt(NestedIntNode(1, 2))
+    2*j1
+    """
+
+    def __init__(self, t_id: int, coeff: int) -> None:
+        self.t_id = t_id
+        self.coeff = coeff
+
+    def wrapped(self) -> NestedInt:
+        """Return the size itself: what `torch.SymInt` makes of this."""
+        return NestedInt(self.t_id, self.coeff)
+
+    def nested_int(self) -> int:
+        """Return the number of the offsets."""
+        return self.t_id
+
+    def nested_int_coeff(self) -> int:
+        """Return how often the size is taken."""
+        return self.coeff
+
+    def is_nested_int(self) -> bool:
+        """Return True: the size is ragged."""
+        return True
+
+    def is_int(self) -> bool:
+        """Return True: sizes are integers."""
+        return True
+
+    def is_float(self) -> bool:
+        """Return False: sizes are integers."""
+        return False
+
+    def is_bool(self) -> bool:
+        """Return False: sizes are integers."""
+        return False
+
+    def is_symbolic(self) -> bool:
+        """Return False: there is no expression behind the size."""
+        return False
+
+    def is_constant(self) -> bool:
+        """Return False: the size is no number."""
+        return False
+
+    def maybe_as_int(self) -> None:
+        """Return None: the size is no number."""
+        return None
+
+    def __str__(self) -> str:
+        return str(self.wrapped())
+
+
+def _is_at_least(one: Any, other: Any) -> bool:
+    """Return whether a size is at least another; ValueError where that depends on data.
+
+    A ragged size is taken to be 2 or more, which programs rely on when they ask whether a dimension may be broadcast.
+    """
+    if isinstance(one, NestedInt) and isinstance(other, NestedInt):
+        if one.index == other.index:
+            return one.coefficient >= other.coefficient
+    elif isinstance(one, NestedInt):
+        if other <= 2:
+            return True
+    elif one < 2:
+        return False
+    raise ValueError("ge: relation is indeterminate")
+
+
 class NestedInt(int, SymInt):
-    """The ragged size of number `index`, times `coefficient`."""
+    """The ragged size of number `index`, times `coefficient`.
+
+    It is equal to itself alone. Comparisons that would need the lengths raise ValueError.
+    """
 
     index: int
     coefficient: int
@@ -33,6 +107,23 @@ class NestedInt(int, SymInt):
         return f"j{self.index}" if self.coefficient == 1 else f"{self.coefficient}*j{self.index}"
 
     __str__ = __repr__
+
+    @property
+    def node(self) -> NestedIntNode:
+        """What the size stands for."""
+        return NestedIntNode(self.index, self.coefficient)
+
+    def __ge__(self, other: Any) -> bool:
+        return _is_at_least(self, other) if isinstance(other, int) else NotImplemented
+
+    def __le__(self, other: Any) -> bool:
+        return _is_at_least(other, self) if isinstance(other, int) else NotImplemented
+
+    def __lt__(self, other: Any) -> bool:
+        return not _is_at_least(self, other) if isinstance(other, int) else NotImplemented
+
+    def __gt__(self, other: Any) -> bool:
+        return not _is_at_least(other, self) if isinstance(other, int) else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
         return NestedInt(self.index, self.coefficient * other) if type(other) is int else int.__mul__(self, other)
@@ -57,7 +148,7 @@ def get_tensor_symint(tensor: Any, *, coeff: int = 1) -> NestedInt:
 
 def is_ragged(extent: Any) -> bool:
     """True for the number of a ragged size, also where its class was lost."""
-    return isinstance(extent, int) and extent >= _FIRST
+    return isinstance(extent, int) and int.__ge__(extent, _FIRST)
 
 
 adopt(globals())

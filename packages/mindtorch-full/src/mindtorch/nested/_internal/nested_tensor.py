@@ -21,7 +21,16 @@ _functions = LazyModule("mindtorch.nested._internal.functions", "it makes tensor
 _pointwise = LazyModule("mindtorch.nested._internal.pointwise", "the same")
 
 
+_RAGGED = (
+    "Cannot represent given tensor list as a nested tensor with the jagged layout. Note that the jagged layout only allows for "
+    "a single ragged dimension. For example: (B, *, D_0, D_1, ..., D_N), with ragged * dim."
+)
 _PARTS = frozenset("_values _offsets _lengths _ragged_idx _size _strides _metadata_cache".split())
+
+
+def _length_tensor(length: int | None) -> Any:
+    """Return what torch keeps a length in, so that a tracer sees it as a size."""
+    return None if length is None else torch.empty(length, 0)
 
 
 class NestedTensor(torch.Tensor):
@@ -144,6 +153,15 @@ class NestedTensor(torch.Tensor):
         lambda self: self._metadata_cache.get("min_seqlen"), doc="The smallest length, if known."
     )
 
+    _max_seqlen_tensor = property(
+        lambda self: _length_tensor(self._maybe_max_seqlen),
+        doc="A tensor without elements, as long as the largest length; None where that is not known.",
+    )
+    _min_seqlen_tensor = property(
+        lambda self: _length_tensor(self._maybe_min_seqlen),
+        doc="A tensor without elements, as long as the smallest length; None where that is not known.",
+    )
+
     def __repr__(self) -> str:  # type: ignore[override]  # its elements are not shown
         node = ""
         if self.grad_fn is not None:
@@ -211,6 +229,22 @@ class _FromValues(Function):
         return grads[0].values(), None, None, None
 
 
+class ViewBufferFromNested(_Values):
+    """The packed elements of a nested tensor: `buffer_from_jagged`."""
+
+
+class ViewNestedFromBuffer(Function):
+    """The nested tensor over packed elements, with what is known of its lengths."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Any, offsets: Any, metadata_cache: dict[str, Any] | None = None) -> Any:
+        return NestedTensor(values.detach(), offsets, _metadata_cache=metadata_cache)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return grads[0].values(), None, None
+
+
 def view_of_values(values: Any, offsets: Any, lengths: Any = None, ragged: int = 1, cache: Any = None) -> Any:
     """Return the nested tensor over these parts; gradients flow to `values`."""
     options = {"_ragged_idx": ragged, "_metadata_cache": dict(cache or {})}
@@ -223,6 +257,77 @@ def like(nested: Any, values: Any, ragged: int | None = None) -> Any:
     """Return a nested tensor with the raggedness of another one and other packed elements."""
     place = nested._ragged_idx if ragged is None else ragged
     return view_of_values(values, nested._offsets, nested._lengths, place, nested._metadata_cache)
+
+
+def _known(min_seqlen: int | None, max_seqlen: int | None) -> dict[str, int]:
+    known = {"min_seqlen": min_seqlen, "max_seqlen": max_seqlen}
+    return {name: one for name, one in known.items() if one is not None}
+
+
+def buffer_from_jagged(jagged: NestedTensor) -> Any:
+    """Return the packed elements; gradients flow through it."""
+    return ViewBufferFromNested.apply(jagged)
+
+
+def nested_view_from_values_offsets(
+    values: Any, offsets: Any, ragged_idx: int = 1, min_seqlen: int | None = None, max_seqlen: int | None = None
+) -> Any:
+    """Return the nested tensor over packed elements, each tensor of which ends where the next begins."""
+    return view_of_values(values, offsets, None, ragged_idx, _known(min_seqlen, max_seqlen))
+
+
+def nested_view_from_values_offsets_lengths(
+    values: Any,
+    offsets: Any,
+    lengths: Any,
+    ragged_idx: int = 1,
+    min_seqlen: int | None = None,
+    max_seqlen: int | None = None,
+) -> Any:
+    """Return the nested tensor over packed elements, each tensor of which begins at an offset and has a length."""
+    return view_of_values(values, offsets, lengths, ragged_idx, _known(min_seqlen, max_seqlen))
+
+
+def nested_from_padded(
+    padded: Any,
+    offsets: Any,
+    ragged_idx: int = 1,
+    min_seqlen: int | None = None,
+    max_seqlen: int | None = None,
+    sum_S: int | None = None,
+) -> Any:
+    """Return the nested tensor of the leading elements of each row of a padded tensor; gradients flow to it."""
+    lengths = offsets.diff()
+    member = torch.repeat_interleave(torch.arange(lengths.shape[0], device=padded.device), lengths)
+    place = torch.arange(member.shape[0], device=padded.device) - offsets[member]
+    values = padded.movedim(ragged_idx, 1)[member, place]
+    if sum_S is not None and sum_S > values.shape[0]:
+        values = torch.cat([values, values.new_zeros((sum_S - values.shape[0], *values.shape[1:]))])
+    known = _known(min_seqlen, max_seqlen)
+    return view_of_values(values.movedim(0, ragged_idx - 1), offsets, None, ragged_idx, known)
+
+
+def jagged_from_list(tensors: list[Any], offsets: Any, dtype: Any = None, device: Any = None) -> tuple[Any, Any]:
+    """Return the nested tensor of a list and its offsets; torch's errors where it has more than one ragged dimension."""
+    if not tensors:
+        raise RuntimeError("Cannot construct a nested tensor from an empty tensor list")
+    first = tensors[0]
+    for what, kind in (("dtype", "dtype"), ("device", "device"), ("dim", "ndim")):
+        if any(getattr(one, kind) != getattr(first, kind) for one in tensors):
+            raise RuntimeError(f"When constructing a nested tensor, all tensors in list must have the same {what}")
+    if not first.dim():
+        raise RuntimeError("Cannot construct a nested tensor from a list of zero-dim tensors")
+    differing = [dim for dim in range(first.dim()) if len({one.shape[dim] for one in tensors}) > 1]
+    if len(differing) > 1:
+        raise RuntimeError(_RAGGED)
+    dim = differing[0] if differing else 0
+    lengths = [one.shape[dim] for one in tensors]
+    values = torch.cat(tensors, dim)
+    if dtype is not None or device is not None:
+        values = values.to(dtype=dtype, device=device)
+    if offsets is None:
+        offsets = torch.tensor([0, *lengths], dtype=torch.int64, device=values.device).cumsum(0)
+    return view_of_values(values, offsets, None, dim + 1, _known(min(lengths), max(lengths))), offsets
 
 
 def _rebuild_njt(constructor_kwargs: dict[str, Any]) -> Any:
