@@ -31,6 +31,9 @@ class FrozenModule(RecursiveScriptModule):
         """Run what was frozen."""
         return self._frozen(*args, **kwargs)
 
+    def _as_code(self) -> Any:
+        return self._frozen._as_code()
+
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("_kept", ()):
             return getattr(self._frozen, name)

@@ -2,13 +2,23 @@
 
 import ast
 import enum
+import textwrap
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
 import mindtorch
 from mindtorch.jit._operators import find_operator
-from mindtorch.jit._script_module import Declared, RecursiveScriptModule, ScriptObject, get_attribute, set_attribute
+from mindtorch.jit._script_module import (
+    Declared,
+    RecursiveScriptModule,
+    ScriptObject,
+    entry,
+    get_attribute,
+    set_attribute,
+)
+from mindtorch.jit._signatures import Signature, signature_of
 from mindtorch.jit._source import CodeError, check_name, constant_words, dotted, make_function, parse, show_lines
 from mindtorch.jit._values import is_instance
 from mindtorch_storage.tensor_base import TensorBase
@@ -42,7 +52,7 @@ class Program:
         self, read: Callable[[str], str | None], constants: Any, kinds: Mapping[str, type] | None = None
     ) -> None:
         self._read = read
-        self._kinds = kinds or {}
+        self.kinds = kinds or {}
         self.constants = constants
         self._files: dict[str, dict[str, ast.stmt]] = {}
         self._texts: dict[str, list[str]] = {}
@@ -82,6 +92,23 @@ class Program:
                 text = "\n".join([*lines[:body], *(line[2:] for line in lines[body:])]).lstrip() + "\n"
                 return text.replace(f"self: {name}", "self", 1)
         raise AttributeError(method)
+
+    def signature(self, name: str, method: str = "", inferred: frozenset[str] = frozenset()) -> Signature:
+        """Return what a function takes, or a method of the class of that name."""
+        place, short = self._place_of(name)
+        if not method:
+            return signature_of(short, self.function_source(name), inferred)
+        declared: Any = self._file(place)[short]
+        statement = next(one for one in declared.body if isinstance(one, ast.FunctionDef) and one.name == method)
+        text = textwrap.dedent("\n".join(self._texts[place][statement.lineno - 1 : statement.end_lineno]))
+        return signature_of(method, text, inferred)
+
+    def definitions(self) -> Iterator[tuple[str, str]]:
+        """Return the qualified names of classes and functions and their texts."""
+        for place, declared in self._files.items():
+            module = place.removesuffix(".py").replace("/", ".")
+            for short, one in declared.items():
+                yield f"{module}.{short}", "\n".join(self._texts[place][one.lineno - 1 : one.end_lineno]) + "\n"
 
     def function_source(self, name: str) -> str:
         """Return the text of a function."""
@@ -147,8 +174,12 @@ class Program:
         for statement in declared.body:
             self._add_member(found, statement, place)
         told = {"_declared": found, "_program": self, "_qualified_name": name, "original_name": declared.name}
-        owner = self._kinds.get(name, RecursiveScriptModule) if base in _MODULES else ScriptObject
-        return type(owner.__name__ if name in self._kinds else declared.name, (owner,), {**found.members, **told})
+        if base not in _MODULES:
+            return type(declared.name, (ScriptObject,), {**found.members, **told})
+        owner = self.kinds.get(name, RecursiveScriptModule)
+        entries = {one: entry(self, name, member) if isinstance(member, FunctionType) else member
+                   for one, member in found.members.items()}  # fmt: skip
+        return type(owner.__name__, (owner,), {**entries, **told, "__module__": owner.__module__})
 
     def _add_member(self, found: Declared, statement: ast.stmt, place: str) -> None:
         if isinstance(statement, ast.FunctionDef):

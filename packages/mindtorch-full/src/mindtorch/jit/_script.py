@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import copy
 import enum
+import functools
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mindtorch._tracing_state import recorder
 from mindtorch.jit import _marks
 from mindtorch.jit._recursive import _prepare_scriptable
 from mindtorch.jit._script_function import ScriptFunction
 from mindtorch.jit._script_module import RecursiveScriptModule, ScriptModule
+from mindtorch.jit._warnings import TracerWarning
 from mindtorch.nn.modules.module import Module
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.dtype import dtype
@@ -95,6 +99,19 @@ class ScriptedFunction(ScriptFunction):
         program, made = self._compile()
         return str(program.function_source(made.name))
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self.__dict__["_compiled_form"]
+        if not isinstance(found, Exception):
+            return super().__call__(*args, **kwargs)
+        if recorder() is not None:
+            _warn_of_python(self.name, found)
+        return self._function(*args, **kwargs)
+
+    @property
+    def _signature(self) -> Any:
+        program, made = self._compile()
+        return program.signature(made.name, "", made.inferred)
+
     @classmethod
     def _of_python(cls, function: Callable[..., Any]) -> ScriptedFunction:
         made = object.__new__(cls)
@@ -111,6 +128,15 @@ class ScriptedFunction(ScriptFunction):
             _torchdynamo_inline=function,
         )
         return made
+
+
+def _warn_of_python(name: str, why: Exception) -> None:
+    warnings.warn(
+        f"{name} is scripted, but runs in Python: its branches and counts of loops are constants of the trace. The compiler "
+        f"says: {why}",
+        TracerWarning,
+        stacklevel=3,
+    )
 
 
 def _counterpart(module: Any, made: dict[int, Any]) -> Any:
@@ -192,6 +218,38 @@ class ScriptedModule(RecursiveScriptModule):
         """Return the archive that `save` writes."""
         return bytes(_making.compile_module(self._stands_for)[0].save_to_buffer(_extra_files))
 
+    def _as_code(self) -> Any:
+        """Return the module of compiled code, None where it is not compiled."""
+        found = _compiled_or_why(lambda: _making.compile_module(self._stands_for))
+        if isinstance(found, Exception):
+            _warn_of_python(self.original_name, found)
+            return None
+        return found[0]
+
+    def _signature(self, name: str) -> Any:
+        """Return what a method takes, None where it is not compiled."""
+        signatures = self.__dict__["_signatures"]
+        if name not in signatures:
+            found = _compiled_or_why(lambda: _making.compile_module(self._stands_for))
+            made = None if isinstance(found, Exception) else found[1].methods.get(name)
+            signatures[name] = made and found[0]._program.signature(found[1].name, name, made.inferred)
+        return signatures[name]
+
+    def _entry(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a method as programs call it: with arguments of its types, and one call of a trace that runs."""
+        signature = self._signature(name)
+        if signature is None:
+            return function
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            active = recorder()
+            if active is None:
+                return function(*signature.bind(args, kwargs))
+            return active.call_method(self, signature, args, kwargs, function)
+
+        return call
+
     def _stand_for(self, counterpart: Any) -> None:
         Module.__init__(self)
         own = self.__dict__
@@ -199,14 +257,18 @@ class ScriptedModule(RecursiveScriptModule):
         own["_compiled"] = _methods(type(counterpart))
         for table in ("_parameters", "_buffers", "_non_persistent_buffers_set"):
             own[table] = counterpart.__dict__[table]
+        own["_signatures"] = {}
         own["original_name"] = type(counterpart).__name__
         own["_qualified_name"] = f"__torch__.{type(counterpart).__name__}"
         del own["training"]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the module, with its hooks."""
+        return self._entry("forward", self._run)(*args, **kwargs)
+
+    def _run(self, *args: Any) -> Any:
         with _marks.scripting():
-            return self._stands_for(*args, **kwargs)
+            return self._stands_for(*args)
 
     def __getattr__(self, name: str) -> Any:
         counterpart = self.__dict__.get("_stands_for")
@@ -218,7 +280,9 @@ class ScriptedModule(RecursiveScriptModule):
                 value = getattr(counterpart, name)
                 if _is_typed(value):
                     return value
-            elif name in self.__dict__["_compiled"] or _is_constant(type(counterpart), name):
+            elif name in self.__dict__["_compiled"]:
+                return self._entry(name, getattr(counterpart, name))
+            elif _is_constant(type(counterpart), name):
                 return getattr(counterpart, name)
         raise AttributeError(f"'RecursiveScriptModule' object has no attribute '{name}'")
 

@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 from mindtorch._naming import adopt
+from mindtorch._tracing_state import recorder
 from mindtorch_storage.lazy_import import LazyModule
 
 _writing = LazyModule("mindtorch.jit._writing", "only programs that save a compiled function need it")
@@ -35,7 +36,14 @@ class ScriptFunction:
         return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
+        active = recorder()
+        if active is not None:
+            return active.call_function(self, args, kwargs)
+        return self._function(*self._signature.bind(args, kwargs))
+
+    @property
+    def _signature(self) -> Any:
+        return self._program.signature(self.qualified_name)
 
     @property
     def code(self) -> str:

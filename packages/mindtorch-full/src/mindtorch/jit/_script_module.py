@@ -2,10 +2,13 @@
 
 import copy
 import enum
+import functools
 import io
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, ClassVar
 
+from mindtorch._tracing_state import recorder
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 from mindtorch_storage.lazy_import import LazyModule
@@ -49,6 +52,9 @@ class CompiledModule(ScriptModule):
     _program: ClassVar[Any]
     _qualified_name: ClassVar[str]
     original_name: ClassVar[str]
+
+    def _as_code(self) -> Any:
+        return self
 
     @property
     def code(self) -> str:
@@ -118,6 +124,20 @@ class RecursiveScriptModule(CompiledModule):
 
     def _get_name(self) -> str:
         return "RecursiveScriptModule"
+
+
+def entry(program: Any, owner: str, function: FunctionType) -> Callable[..., Any]:
+    """Return a method as programs call it: with arguments of the declared types, and one call of a trace that runs."""
+
+    @functools.wraps(function)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        signature = program.signature(owner, function.__name__)
+        active = recorder()
+        if active is not None:
+            return active.call_method(self, signature, args, kwargs, functools.partial(function, self))
+        return function(self, *signature.bind(args, kwargs))
+
+    return call
 
 
 def get_attribute(value: Any, name: str) -> Any:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import mindtorch
+from mindtorch._tracing_state import recorder
+from mindtorch.jit._script import ScriptedFunction
 from mindtorch.jit._script_module import ScriptModule
 from mindtorch.jit._tracing.modules import TopLevelTracedModule, TracedModule, trace_function, trace_methods
 from mindtorch.jit._tracing_checks import TracingCheckError, check
@@ -115,9 +117,15 @@ def _as_tuple(given: Any) -> tuple[Any, ...]:
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``fn``; while a trace runs, its compiled form is called."""
 
+    compiled: list[Any] = []
+
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return fn(*args, **kwargs)
+        if recorder() is None:
+            return fn(*args, **kwargs)
+        if not compiled:
+            compiled.append(ScriptedFunction._of_python(fn))
+        return compiled[0](*args, **kwargs)
 
     wrapper.__original_fn = fn  # type: ignore[attr-defined]
     wrapper.__script_if_tracing_wrapper = True  # type: ignore[attr-defined]

@@ -23,8 +23,10 @@ from .types import NONE, TENSOR, Type
 class Compiled:
     """A function that was compiled: its name in code, its arguments, what it returns, and its graph."""
 
-    def __init__(self, name: str, arguments: list[Argument], returns: Type, graph: Graph) -> None:
+    def __init__(self, name: str, arguments: list[Argument], returns: Type, graph: Graph, inferred: set[str]) -> None:
         self.name = name
+        self.inferred = frozenset(inferred)
+        """The arguments whose types were not said."""
         self.arguments = arguments
         self.returns = returns
         self.graph = graph
@@ -65,7 +67,7 @@ def compile_function(
     kind = returns or result.kind
     state.graph.outputs = [result]
     clean(state.graph)
-    return Compiled(name, arguments, kind, state.graph)
+    return Compiled(name, arguments, kind, state.graph, inferred)
 
 
 def _signature(unit: Any, source: Source, is_method: bool) -> tuple[list[Argument], Type | None, set[str]]:

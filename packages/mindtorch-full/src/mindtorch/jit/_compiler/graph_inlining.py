@@ -39,7 +39,7 @@ def _copy_block(source: Block, into: Block, graph: Graph, known: dict[int, Value
 
 def _copy_node(node: Node, into: Block, graph: Graph, known: dict[int, Value]) -> None:
     called: Any = node.shown.get("_made")
-    if called is not None:
+    if called is not None and called.graph is not None:
         given = node.inputs[1:] if node.name == "prim::CallFunction" else node.inputs
         inner = {id(own): known[id(one)] for own, one in zip(called.graph.inputs, given, strict=True)}
         _constants(called.graph, graph, inner)

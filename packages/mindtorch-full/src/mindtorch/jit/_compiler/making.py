@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch.jit._linking import linked_module
 from mindtorch.jit._script_module import RecursiveScriptModule
 from mindtorch.jit._tracing.classes import program_of
 from mindtorch.nn.modules.module import Module
 
 from .compiled import Compiled
 from .graph_inlining import inlined as inlined
+from .linked import LinkedKind
 from .unit import Unit
 
 
@@ -18,7 +20,7 @@ def compile_python(function: Callable[..., Any]) -> tuple[Any, Compiled]:
     """Return the program of a function and what was compiled of it."""
     unit = Unit()
     made = unit.function(function)
-    return program_of(unit.files(), unit.constants, {}), made
+    return program_of(unit.files(), unit.constants, unit.linker.kinds), made
 
 
 def compile_module(module: Any) -> tuple[Any, Any]:
@@ -27,7 +29,7 @@ def compile_module(module: Any) -> tuple[Any, Any]:
     kind = unit.module_kind(module)
     for one in module.modules():
         unit.module_kind(one).compile_exported()
-    program = program_of(unit.files(), unit.constants, {})
+    program = program_of(unit.files(), unit.constants, unit.linker.kinds)
     return _made(unit, module, program, {}), kind
 
 
@@ -35,6 +37,10 @@ def _made(unit: Unit, module: Any, program: Any, known: dict[int, Any]) -> Any:
     if id(module) in known:
         return known[id(module)]
     kind = unit.module_kind(module)
+    if isinstance(kind, LinkedKind):
+        code = getattr(module, "_stands_for", module)._as_code()
+        known[id(module)] = linked_module(code, program, unit.linker.bring(code._program))
+        return known[id(module)]
     made: RecursiveScriptModule = program.find(kind.name).__new__(program.find(kind.name))
     known[id(module)] = made
     Module.__init__(made)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import mindtorch
-from mindtorch.jit._tracing.classes import qualified_name
+from mindtorch.jit._script_module import CompiledModule
+from mindtorch.jit._tracing.classes import indented, qualified_name
 from mindtorch.jit._tracing.text import is_plain_name, literal
 from mindtorch.nn.modules.module import Module
 
@@ -18,6 +19,7 @@ from .compiled import Compiled, compile_function
 from .definitions import method_definition
 from .frontend import NotCompiled
 from .graph import Node, Value
+from .linked import LinkedKind
 from .printing import float_text
 from .scopes import ModuleValue, Parts
 from .types import BOOL, NONE, TENSOR, Type, optional
@@ -36,7 +38,7 @@ class ModuleKind:
         self.buffers: list[str] = []
         self.attributes: dict[str, Type] = {}
         self.constants: dict[str, Any] = {}
-        self.children: dict[str, ModuleKind] = {}
+        self.children: dict[str, ModuleKind | LinkedKind] = {}
         self.functions: dict[str, Any] = {}
         self.methods: dict[str, Compiled | None] = {}
         self.name = ""
@@ -184,9 +186,7 @@ class ModuleKind:
         text = "\n".join(lines) + "\n"
         for method in self.methods.values():
             if method is not None:
-                lines = method.text(self.name).splitlines()
-                body = next(place for place, line in enumerate(lines) if line.endswith(":")) + 1
-                text += "".join(f"{'' if 0 < place < body else '  '}{line}\n" for place, line in enumerate(lines))
+                text += indented(method.text(self.name))
         return text
 
 
@@ -230,16 +230,20 @@ class Modules:
 
     def __init__(self) -> None:
         self._kinds: dict[Any, ModuleKind] = {}
-        self._of_module: dict[int, ModuleKind] = {}
+        self._of_module: dict[int, ModuleKind | LinkedKind] = {}
+        self._linked: dict[str, LinkedKind] = {}
 
     def kinds(self) -> list[ModuleKind]:
         """Return all classes."""
         return list(self._kinds.values())
 
-    def module_kind(self, module: Any) -> ModuleKind:
+    def module_kind(self, module: Any) -> ModuleKind | LinkedKind:
         """Return the class of a module."""
         module = getattr(module, "_stands_for", module)
         found = self._of_module.get(id(module))
+        if found is None and isinstance(module, CompiledModule):
+            linked = LinkedKind(self, module._as_code())
+            found = self._of_module[id(module)] = self._linked.setdefault(linked.name, linked)
         if found is None:
             made = ModuleKind(self, module)
             found = self._kinds.setdefault(made.key, made)
@@ -273,7 +277,7 @@ class Modules:
         self, state: Any, owner: ModuleValue, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.AST
     ) -> Any:
         """Put a call of a method of a module into a graph."""
-        kind: ModuleKind = owner.kind
+        kind: ModuleKind | LinkedKind = owner.kind
         if isinstance(kind.module, mindtorch.nn.ModuleDict) and name in ("keys", "values", "items"):
             values = [state.module_attribute(owner, one, node) for one in kind.children]
             names = [state.constant(one) for one in kind.children]

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import mindtorch
+from mindtorch.jit._linking import Linker
+from mindtorch.jit._script_function import ScriptFunction
 from mindtorch.jit._tracing.classes import files_of, qualified_name
 
 from .annotations import type_of_annotation
@@ -15,6 +17,7 @@ from .compiled import Compiled, compile_function
 from .definitions import definition_of
 from .frontend import NotCompiled
 from .graph import Node, Value
+from .linked import LinkedCode, linked_function
 from .module_kinds import ModuleKind, Modules
 from .plain_schemas import PLAIN, method_of_dict, method_of_list, overloads
 from .printing import ConstantPlace, FunctionName
@@ -33,6 +36,7 @@ class Unit(Modules):
         self._names: set[str] = set()
         self._tuples: dict[Type, tuple[type, tuple[str, ...], tuple[Type, ...]]] = {}
         self.constants: list[Any] = []
+        self.linker = Linker(self.constants, self.free_name, self._names.__contains__)
 
     # Names
 
@@ -48,7 +52,8 @@ class Unit(Modules):
 
     def files(self) -> dict[str, str]:
         """Return the files of code by their names, as in an archive."""
-        made = [(kind.name, kind.text()) for kind in self.kinds()]
+        made = list(self.linker.definitions.items())
+        made += [(kind.name, kind.text()) for kind in self.kinds()]
         for tuple_kind, (_, names, types) in self._tuples.items():
             fields = "".join(f"  {name} : {one}\n" for name, one in zip(names, types, strict=True))
             made.append((tuple_kind.name, f"class {tuple_kind.name.rpartition('.')[2]}(NamedTuple):\n{fields}"))
@@ -86,6 +91,21 @@ class Unit(Modules):
 
     def call_function(self, state: Any, held: Any, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Value:
         """Put a call of a function of Python into a graph."""
+        made = self._called(held)
+        given = self.placed(state, made.arguments, args, kwargs, node, made.name)
+        function = state.graph.constant(_FUNCTION, FunctionName(made.name))
+        function.node.shown["name"] = made.name.rpartition(".")[2]
+        return self._result(
+            state, Node("prim::CallFunction", [function, *given], state.place, _made=made), made.returns
+        )
+
+    def _called(self, held: Any) -> Compiled | LinkedCode:
+        """Return what is called, compiled now or before."""
+        if isinstance(held, ScriptFunction):
+            original = held.__dict__.get("_torchdynamo_inline")
+            if original is None:
+                return linked_function(self, held)
+            held = original
         if self.marked(held) in ("ignore", "unused"):
             raise NotCompiled("a call of a function that is ignored")
         if not inspect.isfunction(inspect.unwrap(held)) and not inspect.ismethod(held):
@@ -93,13 +113,7 @@ class Unit(Modules):
         module = str(getattr(held, "__module__", ""))
         if (module.startswith("torch") and definition_of(held) is None) and not _is_written_for(held):
             raise NotCompiled(f"{module}.{getattr(held, '__name__', held)}")
-        made = self.function(held)
-        given = self.placed(state, made.arguments, args, kwargs, node, made.name)
-        function = state.graph.constant(_FUNCTION, FunctionName(made.name))
-        function.node.shown["name"] = made.name.rpartition(".")[2]
-        return self._result(
-            state, Node("prim::CallFunction", [function, *given], state.place, _made=made), made.returns
-        )
+        return self.function(held)
 
     def _result(self, state: Any, made: Node, kind: Type) -> Value:
         state.block.nodes.append(made)

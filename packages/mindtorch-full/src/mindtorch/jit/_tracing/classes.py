@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from mindtorch.jit._linking import Linker
 from mindtorch.jit._program import Program
+from mindtorch.jit._script_module import ScriptModule
 
 from .text import is_plain_name, literal
 
@@ -29,20 +31,17 @@ def files_of(definitions: Iterable[tuple[str, str]]) -> dict[str, str]:
     return made
 
 
-class Classes:
-    """The classes of one traced module, one for each module in it, and their methods' text."""
+class Names:
+    """The names of what one trace defines, and of the compiled programs that it calls."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self) -> None:
         self._used: set[str] = set()
         self._mangled = 0
-        self._methods: dict[str, list[str]] = {}
-        self._named: dict[str, set[str]] = {}
-        self.names: dict[str, str] = {}
-        self.modules: dict[str, Any] = dict(module.named_modules(remove_duplicate=False))
-        for path, one in self.modules.items():
-            self.names[path] = self._free_name(getattr(one, "_qualified_name", None) or qualified_name(type(one)))
+        self.constants: list[Any] = []
+        self.linker = Linker(self.constants, self.free, self._used.__contains__)
 
-    def _free_name(self, name: str) -> str:
+    def free(self, name: str) -> str:
+        """Return a name that nothing has, from now on taken."""
         module, _, short = name.rpartition(".")
         free = name
         while free in self._used:
@@ -50,6 +49,35 @@ class Classes:
             self._mangled += 1
         self._used.add(free)
         return free
+
+
+class Classes:
+    """The classes of one traced module, one for each module in it, and their methods' text.
+
+    Modules inside that are compiled keep their classes: `compiled` has the outermost of them by their paths, as modules
+    of code.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self._methods: dict[str, list[str]] = {}
+        self._named: dict[str, set[str]] = {}
+        self.space = Names()
+        self.names: dict[str, str] = {}
+        self.modules: dict[str, Any] = {}
+        self.compiled: dict[str, Any] = {}
+        self._add_module("", module)
+
+    def _add_module(self, path: str, module: Any) -> None:
+        code = module._as_code() if isinstance(module, ScriptModule) else None
+        if code is not None:
+            self.compiled[path] = code
+            self.names[path] = self.space.linker.bring(code._program)[code._qualified_name]
+            return
+        self.modules[path] = module
+        self.names[path] = self.space.free(getattr(module, "_qualified_name", None) or qualified_name(type(module)))
+        for name, child in module._modules.items():
+            if child is not None:
+                self._add_module(f"{path}.{name}" if path else name, child)
 
     def take_method(self, path: str, name: str = "forward") -> str:
         """Return the next free name of a method of the module at `path`: `forward`, `forward1`, …"""
@@ -67,7 +95,8 @@ class Classes:
 
     def files(self) -> dict[str, str]:
         """Return the files of code by their names, as in an archive."""
-        return files_of((self.names[path], self._class(path)) for path in self.modules)
+        own = ((self.names[path], self._class(path)) for path in self.modules)
+        return files_of([*self.space.linker.definitions.items(), *own])
 
     def _class(self, path: str) -> str:
         module, name = self.modules[path], self.names[path].rpartition(".")[2]
@@ -89,8 +118,15 @@ class Classes:
             lines.append(f"  {one} : {kind}" if is_plain_name(one) else f"  __annotations__[{literal(one)}] = {kind}")
         text = "\n".join(lines) + "\n"
         for method in self._methods.get(path, []):
-            text += "".join(f"  {line}\n" for line in method.splitlines())
+            text += indented(method)
         return text
+
+
+def indented(method: str) -> str:
+    """Return a method's text as it stands in a class: all but what lies between its first line and its body moves in."""
+    lines = method.splitlines()
+    body = next(place for place, line in enumerate(lines) if line.endswith(":")) + 1
+    return "".join(f"{'' if 0 < place < body else '  '}{line}\n" for place, line in enumerate(lines))
 
 
 def _listed(names: list[str]) -> str:

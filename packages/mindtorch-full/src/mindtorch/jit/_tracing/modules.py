@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch.jit._linking import linked_module
 from mindtorch.jit._script_function import ScriptFunction
 from mindtorch.jit._script_module import CompiledModule
 from mindtorch.nn.modules.module import Module
 
-from .classes import Classes, program_of, qualified_name
+from .classes import Classes, Names, files_of, program_of, qualified_name
 from .methods import Method
 from .run import Recorded, parameter_names, record
 
@@ -32,18 +33,18 @@ def trace_methods(module: Any, inputs: dict[str, Any], by_name: bool, strict: bo
     """Return the traced module: its methods `inputs` are run, each on its inputs, and recorded."""
     _check(module)
     classes = Classes(module)
-    constants: list[Any] = []
     for name, given in inputs.items():
         function = module if name == "forward" else getattr(module, name)
         names = parameter_names(getattr(module, name))
         if by_name and isinstance(given, dict):
             _check_names(given, names)
-        found = record(function, given, names, module, constants, strict)
+        found = record(function, given, names, module, classes.space, classes, strict)
         top = found.top(classes.take_method("", name), classes.take_method)
         _add(classes, found, top)
-    kinds: dict[str, type] = dict.fromkeys(classes.names.values(), TracedModule)
+    kinds: dict[str, type] = {classes.names[path]: TracedModule for path in classes.modules}
     kinds[classes.names[""]] = TopLevelTracedModule
-    program = program_of(classes.files(), constants, kinds)
+    kinds.update(classes.space.linker.kinds)
+    program = program_of(classes.files(), classes.space.constants, kinds)
     return _made(module, "", program, classes)
 
 
@@ -75,6 +76,9 @@ def _check(module: Any) -> None:
 
 def _made(module: Any, path: str, program: Any, classes: Classes) -> Any:
     """Return the traced module for one of the original's, with the same tensors."""
+    if path in classes.compiled:
+        code = classes.compiled[path]
+        return linked_module(code, program, classes.space.linker.bring(code._program))
     kind = program.find(classes.names[path])
     made = kind.__new__(kind)
     Module.__init__(made)
@@ -92,10 +96,10 @@ def _made(module: Any, path: str, program: Any, classes: Classes) -> Any:
 
 def trace_function(function: Callable[..., Any], inputs: Any, strict: bool) -> ScriptFunction:
     """Return the traced function."""
-    name = qualified_name(function)
-    constants: list[Any] = []
-    found = record(function, inputs, parameter_names(function), None, constants, strict)
+    space = Names()
+    name = space.free(qualified_name(function))
+    found = record(function, inputs, parameter_names(function), None, space, None, strict)
     short = name.rpartition(".")[2]
     text = found.text(found.top(short, lambda path: short), None)
-    place = "/".join(name.split(".")[:-1]) + ".py"
-    return ScriptFunction._of(program_of({place: text}, constants, {}), name)
+    files = files_of([*space.linker.definitions.items(), (name, text)])
+    return ScriptFunction._of(program_of(files, space.constants, space.linker.kinds), name)

@@ -40,12 +40,15 @@ class Recorder(TorchDispatchMode):
 
     Args:
         module: the module that is traced, None for a function. Its parameters and buffers are attributes, not constants.
+        linker: what compiled programs that are called are brought by.
+        scripts: the paths and classes of the compiled modules in the traced one, by their identity.
     """
 
     above_autograd = sees_composed = True
 
-    def __init__(self, module: Any = None) -> None:
+    def __init__(self, module: Any, linker: Any, scripts: dict[int, tuple[str, str]]) -> None:
         super().__init__()
+        self._linker, self._scripts = linker, scripts
         self.root = self.frame = Frame(None, "")
         self.calls: list[Call] = []
         self.pauses = 0
@@ -53,6 +56,7 @@ class Recorder(TorchDispatchMode):
         self._alive: list[Any] = []  # what has a value stays, so that its identity is nobody else's
         self._members = {} if module is None else _members(module)
         self._attributes: dict[str, Value] = {}
+        self._modules: dict[tuple[str, int], Value] = {}
 
     def __enter__(self) -> Any:
         _active.recorder = self
@@ -139,6 +143,74 @@ class Recorder(TorchDispatchMode):
         self.calls.append(call)
         return result
 
+    def call_function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a compiled function and record its call: its conditions and loops stay."""
+        with self.paused():
+            given = function._signature.bind(args, kwargs)
+        call = Call("prim::CallFunction", None, [], {}, self.frame)
+        call.target = self._linker.bring(function._program)[function.qualified_name]
+        return self._call_compiled(call, function._signature, given, function._function)
+
+    def call_method(
+        self, module: Any, signature: Any, args: tuple[Any, ...], kwargs: dict[str, Any], function: Any
+    ) -> Any:
+        """Run a method of a compiled module and record its call. Raises RuntimeError for a module from elsewhere."""
+        if id(module) not in self._scripts:
+            raise RuntimeError(
+                f"Tried to trace <{module._qualified_name} object at {id(module):#x}> but it is not part of the active trace. "
+                "Modules that are called during a trace must be registered as submodules of the thing being traced."
+            )
+        path, kind = self._scripts[id(module)]
+        with self.paused():
+            given = signature.bind(args, kwargs)
+        owner = next(frame for frame in self.frame.outwards() if frame.contains(path))
+        value = self._modules.setdefault((path, id(owner)), Value(owner, path, path.rpartition(".")[2], kind))
+        call = Call("prim::CallMethod", None, [value], {}, self.frame)
+        call.target = signature.name
+        return self._call_compiled(call, signature, given, function)
+
+    def _call_compiled(self, call: Call, signature: Any, given: list[Any], function: Any) -> Any:
+        call.args += [self._taken_whole(one) for one in given]
+        call.kinds = [str(one.kind) for one in signature.arguments]
+        call.effects = True
+        result = self._run(function, given, {})
+        self.calls.append(call)
+        call.outputs = [Value(self.frame, kind=str(signature.returns))]
+        self._receive(result, call.outputs[0])
+        return result
+
+    def _taken_whole(self, given: Any) -> Any:
+        if isinstance(given, tuple):
+            return tuple(map(self._taken_whole, given))
+        if isinstance(given, list):
+            return [self._taken_whole(one) for one in given]
+        if isinstance(given, dict):
+            return {key: self._taken_whole(one) for key, one in given.items()}
+        return self.taken(given)
+
+    def _receive(self, result: Any, value: Value) -> None:
+        """Let the tensors in what a compiled function gave be known."""
+        if isinstance(result, TensorBase):
+            self.bind(result, value)
+        elif isinstance(result, (list, tuple)):
+            call = Call("prim::unpack", None, [value], {}, self.frame)
+            call.outputs, call.spread = [Value(self.frame) for _ in result], True
+            self.calls.append(call)
+            for one, part in zip(result, call.outputs, strict=True):
+                self._receive(one, part)
+        elif isinstance(result, dict):
+            for key, one in result.items():
+                call = Call("aten::__getitem__", None, [value, key], {}, self.frame)
+                call.outputs = [Value(self.frame)]
+                self.calls.append(call)
+                self._receive(one, call.outputs[0])
+        else:
+            shown = _SHOWN.get(type(result), type(result).__name__)
+            raise RuntimeError(
+                f"Tracer cannot set value trace for type {shown}. Supported types are tensor, tensor list, and tuple of "
+                "tensors."
+            )
+
     def bind(self, tensor: Any, value: Value) -> None:
         """Let a tensor be known by a value from now on: by what made it, or wrote into it, last."""
         self._values[id(tensor)] = value
@@ -207,6 +279,10 @@ class Recorder(TorchDispatchMode):
         kept = TracedInt(number) if type(number) is int else TracedFloat(number)
         kept.value = value  # type: ignore[assignment]
         return kept if isinstance(value, Value) else number
+
+
+_SHOWN = {int: "Int", float: "Double", bool: "Bool", str: "String", complex: "ComplexDouble", type(None): "None"}
+"""What torch calls the types of values that are no tensors."""
 
 
 def _warn_of_literal() -> None:

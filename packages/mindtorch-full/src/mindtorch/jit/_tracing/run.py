@@ -14,6 +14,7 @@ from mindtorch._tracing_state import tracing
 from mindtorch.jit._warnings import TracerWarning
 from mindtorch_storage.tensor_base import TensorBase
 
+from .classes import Classes, Names
 from .members import replaced
 from .methods import Method, live, methods_of
 from .recorder import Recorder
@@ -62,7 +63,8 @@ def record(
     inputs: tuple[Any, ...] | dict[str, Any],
     names: list[str],
     module: Any,
-    constants: list[Any],
+    space: Names,
+    classes: Classes | None,
     strict: bool,
 ) -> Recorded:
     """Run `function` on `inputs` and return what it did. `names` are those of its parameters.
@@ -71,7 +73,7 @@ def record(
     """
     if tracing() is not None:
         raise RuntimeError("Tracing can't be nested")
-    recorder = Recorder(module)
+    recorder = Recorder(module, space.linker, {} if classes is None else _scripts(module, classes))
     by_name = isinstance(inputs, dict)
     if by_name:
         pairs = [(name, inputs[name]) for name in names if name in inputs]  # type: ignore[call-overload]
@@ -84,14 +86,14 @@ def record(
         value = Value(recorder.root, None, name, kind)
         values.append(value)
         given.append(_entered(recorder, one, value))
-    with replaced(), _followed(module, recorder), recorder:
+    with replaced(), _followed({} if classes is None else classes.modules, recorder), recorder:
         output: Any = (
             function(**dict(zip((name for name, _ in pairs), given, strict=True))) if by_name else function(*given)
         )
         if output is None:
             raise RuntimeError(NOTHING)
         result, kind = _leaving(recorder, output, strict)
-    return Recorded(recorder, values, result, kind, constants)
+    return Recorded(recorder, values, result, kind, space.constants)
 
 
 def _input_kinds(inputs: tuple[Any, ...]) -> list[str]:
@@ -201,12 +203,12 @@ def _leaving(recorder: Recorder, output: Any, strict: bool) -> tuple[Any, str]:
 
 
 @contextlib.contextmanager
-def _followed(module: Any, recorder: Recorder) -> Iterator[None]:
+def _followed(modules: Mapping[str, Any], recorder: Recorder) -> Iterator[None]:
     """In the block, the recorder knows which submodule is running."""
     changed: list[tuple[Any, Any]] = []
     try:
-        for path, one in [] if module is None else module.named_modules():
-            if path:
+        for path, one in modules.items():
+            if path and not any(one is other for other, _ in changed):
                 changed.append((one, one.__dict__.get("forward")))
                 one.__dict__["forward"] = _following(one.forward, path, recorder)
         yield
@@ -216,6 +218,18 @@ def _followed(module: Any, recorder: Recorder) -> Iterator[None]:
                 del one.__dict__["forward"]
             else:
                 one.__dict__["forward"] = before
+
+
+def _scripts(module: Any, classes: Classes) -> dict[int, tuple[str, str]]:
+    """Return the paths and classes of the compiled modules in a traced one, by their identity."""
+    found = {}
+    for path, code in classes.compiled.items():
+        names = classes.space.linker.bring(code._program)
+        inner = module.get_submodule(path)
+        for below, one in code.named_modules():
+            place = f"{path}.{below}" if below else path
+            found[id(inner.get_submodule(below))] = place, names[one._qualified_name]
+    return found
 
 
 def _following(forward: Callable[..., Any], path: str, recorder: Recorder) -> Callable[..., Any]:

@@ -126,7 +126,16 @@ class MethodText:
             names += ","
         self.lines.append(f"{names} = {code}")
 
+    def _compiled(self, call: Call) -> str:
+        args, owner = list(call.args), ""
+        if call.name == "prim::CallMethod":
+            owner = f"({self.expression(args.pop(0))})."
+        given = [self.expression(one, kind) for one, kind in zip(args, call.kinds, strict=True)]
+        return f"{owner}{call.target}({''.join(f'{one}, ' for one in given)})"
+
     def _call(self, call: Call) -> str:
+        if call.target:
+            return self._compiled(call)
         if call.name == "prim::unpack":
             return self.expression(call.args[0])
         if call.name == "prim::PythonOp":
@@ -173,8 +182,12 @@ class MethodText:
         return len(self._constants) - 1 if known is None else known
 
     def _container(self, value: Any, kind: str) -> str:
+        if isinstance(value, dict) and not value and kind:
+            return f"annotate({kind}, {{}})"
         if isinstance(value, dict):
-            return "{" + ", ".join(f"{literal(key)}: {self.expression(one)}" for key, one in value.items()) + "}"
+            return (
+                "{" + ", ".join(f"{self.expression(key)}: {self.expression(one)}" for key, one in value.items()) + "}"
+            )
         if isinstance(value, tuple):
             return f"({''.join(f'{self.expression(one)}, ' for one in value)})"
         if not isinstance(value, list):

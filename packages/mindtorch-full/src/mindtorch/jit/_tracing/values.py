@@ -89,6 +89,10 @@ class Call:
         self.outputs: list[Value] = []
         self.spread = False
         self.effects = False
+        self.target = ""
+        """The function or method that is called, where it is compiled; of a method, the module is the first argument."""
+        self.kinds: list[str] = []
+        """The types that it declares for its arguments."""
 
     @property
     def writes(self) -> bool:
