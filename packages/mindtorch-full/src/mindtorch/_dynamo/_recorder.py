@@ -57,6 +57,24 @@ _TRANSFORMS = ("torch.func.", "torch.autograd.functional")
 """Modules that make tensors leaves of graphs of their own."""
 
 
+@contextlib.contextmanager
+def _held(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """In the block an attribute of `owner` has another value."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+@contextlib.contextmanager
+def _plain(mode: Any) -> Iterator[None]:
+    """In the block the thread has this mode, and calls of an autograd.Function are not recorded."""
+    with _held(state, "mode", mode), _held(autograd_function.recorder, "apply", None):
+        yield
+
+
 class Recorder(TorchFunctionMode):
     """Records what one call of a compiled function does, and has its graphs run."""
 
@@ -81,21 +99,16 @@ class Recorder(TorchFunctionMode):
 
     def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return what `function` does, with its calls recorded."""
-        outer, watched = thread.pipe, autograd_function.recorder.apply
-        thread.pipe, autograd_function.recorder.apply = self, self.custom
-        try:
-            with self:
-                result = function(*args, **kwargs)
-            thread.pipe = None
-            self.finish(result)
-        except Unsupported:
-            raise
-        except BaseException:
-            thread.pipe = None
-            self.cut(None)  # what the function did to its inputs before it failed is done
-            raise
-        finally:
-            thread.pipe, autograd_function.recorder.apply = outer, watched
+        with _held(thread, "pipe", None), _held(autograd_function.recorder, "apply", self.custom):
+            try:
+                with _held(thread, "pipe", self), self:
+                    result = function(*args, **kwargs)
+                self.finish(result)
+            except Unsupported:
+                raise
+            except BaseException:
+                self.cut(None)  # what the function did to its inputs before it failed is done
+                raise
         return result
 
     def finish(self, result: Any) -> None:
@@ -112,13 +125,9 @@ class Recorder(TorchFunctionMode):
     def paused(self, reason: str) -> Iterator[None]:
         """Run the block on tensors with bytes, unrecorded."""
         self.cut(reason)
-        modes, applied, before = state.mode, autograd_function.recorder.apply, thread.pipe
-        state.mode = modes.replace(function_modes=tuple(one for one in modes.function_modes if one is not self))
-        autograd_function.recorder.apply = thread.pipe = None
-        try:
+        others = tuple(one for one in state.mode.function_modes if one is not self)
+        with _plain(state.mode.replace(function_modes=others)), _held(thread, "pipe", None):
             yield
-        finally:
-            state.mode, autograd_function.recorder.apply, thread.pipe = modes, applied, before
 
     def share(self, tensor: Any, alias: Any) -> None:
         """Let `alias` have the bytes of `tensor`."""
@@ -129,11 +138,8 @@ class Recorder(TorchFunctionMode):
         """Run what is recorded, for `reason`, of which `first` are the first outputs; Unsupported where it must be whole."""
         if reason is not None and (self.segment.calls or self.compiled.fullgraph):
             self.compiled.broken(reason, self.segment)
-        before, thread.pipe = thread.pipe, None
-        try:
+        with _held(thread, "pipe", None):
             self._run([one for one in first if isinstance(one, torch.Tensor)])
-        finally:
-            thread.pipe = before
 
     def _run(self, first: list[Any]) -> None:
         waiting = {id(one): (one, ref) for one, ref in ((weak(), ref) for weak, ref in self.handles) if one is not None}
@@ -143,13 +149,8 @@ class Recorder(TorchFunctionMode):
         self._begin()
         if segment.calls:
             segment.outputs = [ref for _, ref in order]
-            before = state.mode
-            applied, autograd_function.recorder.apply = autograd_function.recorder.apply, None
-            state.mode = segment.mode
-            try:
+            with _plain(segment.mode):
                 made = self.compiled.execute(segment, inputs, self.count)
-            finally:
-                state.mode, autograd_function.recorder.apply = before, applied
             for (handle, ref), value in zip(order, made, strict=True):
                 _fill(handle, value)
                 hint = segment.calls[ref.call].hint  # type: ignore[index]
@@ -158,11 +159,9 @@ class Recorder(TorchFunctionMode):
             self.count += 1
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        before, thread.pipe = thread.pipe, None
-        try:
-            return self._call(func, args, kwargs or {}, calling_frame())
-        finally:
-            thread.pipe = before
+        frame = calling_frame()
+        with _held(thread, "pipe", None):
+            return self._call(func, args, kwargs or {}, frame)
 
     def custom(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call of an autograd.Function as one call."""
@@ -170,14 +169,10 @@ class Recorder(TorchFunctionMode):
 
     def operator(self, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call of an operator of a library as one call: what its kernel does is not seen."""
-        before, thread.pipe = thread.pipe, None
-        modes = state.mode
-        autograd_function.recorder.apply = None
-        state.mode = modes.replace(function_modes=modes.function_modes[:-1])
-        try:
-            return self._call(called, args, kwargs, calling_frame())
-        finally:
-            thread.pipe, state.mode, autograd_function.recorder.apply = before, modes, self.custom
+        frame = calling_frame()
+        modes = state.mode.replace(function_modes=state.mode.function_modes[:-1])
+        with _plain(modes), _held(thread, "pipe", None):
+            return self._call(called, args, kwargs, frame)
 
     def _call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: Any) -> Any:
         name = getattr(func, "__name__", "")

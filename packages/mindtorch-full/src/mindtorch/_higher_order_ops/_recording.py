@@ -101,9 +101,7 @@ class _Recorded:
             placed = graph.placeholder(name)
             placed.meta = {key: node.meta[key] for key in ("val", "tensor_meta") if key in node.meta}
             nodes[self.inner.entered.get(node, node)] = placed
-        for node in self.inner.graph.nodes:
-            if node.op != "placeholder":
-                nodes[node] = graph.node_copy(node, nodes.__getitem__)
+        graph.graph_copy(self.inner.graph, nodes)
         results = fx.node.map_arg(tuple(self.results), nodes.__getitem__)
         graph.output(results[0] if single else results)
         return fx.GraphModule(self.inner.root, graph)

@@ -275,16 +275,9 @@ class _Capture:
         return made
 
     def _body(self) -> list[OutputSpec]:
-        outputs: list[OutputSpec] = []
         if self.lowered:
             self.recorded.graph.eliminate_dead_code()
-        for node in self.recorded.graph.nodes:
-            if node.op == "output":
-                values = fx.node.map_arg(node.args[0], self.nodes.__getitem__)
-                outputs = self._outputs(values)
-            elif node not in self.nodes:
-                self.nodes[node] = self.graph.node_copy(node, self.nodes.__getitem__)
-        return outputs
+        return self._outputs(self.graph.graph_copy(self.recorded.graph, self.nodes))
 
     def _outputs(self, values: tuple[Any, ...]) -> list[OutputSpec]:
         """Write the results; what the program leaves in place of a buffer is copied to it, or a result of a lowered graph."""

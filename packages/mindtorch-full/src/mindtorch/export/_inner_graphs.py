@@ -19,13 +19,11 @@ def name_inner_inputs(root: Any, graph: fx.Graph) -> None:
 
 def _named(module: fx.GraphModule, names: list[str]) -> fx.GraphModule:
     graph = fx.Graph()
-    left = iter(names)
     nodes: dict[fx.Node, fx.Node] = {}
-    for node in module.graph.nodes:
-        if node.op == "placeholder":
-            nodes[node] = graph.placeholder(next(left))
-            nodes[node].meta = dict(node.meta)
-        else:
-            nodes[node] = graph.node_copy(node, nodes.__getitem__)
+    for node, name in zip(module.graph.find_nodes(op="placeholder"), names, strict=True):
+        nodes[node] = graph.placeholder(name)
+        nodes[node].meta = dict(node.meta)
+    results, output = graph.graph_copy(module.graph, nodes, return_output_node=True)
+    graph.output(results).meta = dict(output.meta)
     name_inner_inputs(module, graph)
     return fx.GraphModule(module, graph)

@@ -85,11 +85,7 @@ def unlift(program: Any, check_guards: bool) -> fx.GraphModule:
         graph.call_module("_guards_fn", tuple(nodes[node] for node in users))
     for name, inner in program.graph_module.named_children():
         root.add_module(name, inner)
-    for node in program.graph.nodes:
-        if node.op == "output":
-            _end(graph, program, node, nodes)
-        elif node not in nodes:
-            nodes[node] = graph.node_copy(node, nodes.__getitem__)
+    _end(graph, program, graph.graph_copy(program.graph, nodes), nodes)
     spec = program.call_spec
     graph._codegen = _ArgumentsCodeGen(_PyTreeInfo(list(program._names), spec.in_spec, spec.out_spec))
     made = fx.GraphModule(root, graph)
@@ -108,14 +104,13 @@ def unlift(program: Any, check_guards: bool) -> fx.GraphModule:
     return made
 
 
-def _end(graph: fx.Graph, program: Any, output: fx.Node, nodes: dict[fx.Node, fx.Node]) -> None:
+def _end(graph: fx.Graph, program: Any, values: tuple[Any, ...], nodes: dict[fx.Node, fx.Node]) -> None:
     """Write the results of a call; those that are new values of buffers and arguments are copied there."""
     inputs = {spec.target: spec.arg.name for spec in program.graph_signature.input_specs if spec.target is not None}
     placeholders = {node.name: nodes[node] for node in program.graph.nodes if node.op == "placeholder"}
     results = []
     copied: dict[Any, fx.Node] = {}
-    for spec, value in zip(program.graph_signature.output_specs, output.args[0], strict=True):
-        value = fx.node.map_arg(value, nodes.__getitem__)
+    for spec, value in zip(program.graph_signature.output_specs, values, strict=True):
         if spec.kind in _WRITTEN:
             target = placeholders[inputs.get(spec.target, spec.target)]
             copied[value] = graph.create_node(
