@@ -13,7 +13,7 @@ _NATIVE_IN_TORCH = ("tensor", "functions", "_overridable", "_operators")
 
 def frames_to_caller() -> int:
     """Return the `stacklevel` of the frame that called an operator, for a warning that torch gives in C++."""
-    return _frames_past(_is_native_in_torch)
+    return _frames_past(is_native_in_torch)
 
 
 def frames_up(level: int) -> int:
@@ -21,7 +21,7 @@ def frames_up(level: int) -> int:
     frame, count = sys._getframe(1), 1
     while frame.f_back is not None and level > 1:
         frame, count = frame.f_back, count + 1
-        if not _is_native_in_torch(frame):
+        if not is_native_in_torch(frame):
             level -= 1
     return count
 
@@ -39,7 +39,8 @@ def _frames_past(skipped: Callable[[FrameType], bool]) -> int:
     return count
 
 
-def _is_native_in_torch(frame: FrameType) -> bool:
+def is_native_in_torch(frame: FrameType) -> bool:
+    """Return whether a frame runs code that has no Python frame in torch."""
     name: str = frame.f_globals.get("__name__", "")
     root, _, rest = name.partition(".")
     if root in ("mindtorch", "torch"):

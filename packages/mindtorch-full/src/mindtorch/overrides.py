@@ -98,6 +98,7 @@ def _public(owner: object) -> Iterator[tuple[str, Any]]:
     for name in dir(owner):
         if isinstance(owner, type):
             value = inspect.getattr_static(owner, name)
+            value = getattr(owner, name) if isinstance(value, property) else value  # a mode may have replaced it
             if getattr(object, name, None) is getattr(owner, name, None):
                 continue
         elif name.startswith("__"):
@@ -232,7 +233,10 @@ def resolve_name(f: Any) -> str | None:
     owner = getattr(f, "__self__", None)
     if isinstance(owner, types.MemberDescriptorType):
         return f"torch.Tensor.{owner.__name__}.{f.__name__}"
-    return _names().get(id(owner) if isinstance(owner, property) else id(f))
+    if isinstance(owner, property):
+        name = _names().get(id(owner)) if f.__name__ in ("__get__", "__set__") else None
+        return None if name is None else name.replace("__get__", f.__name__)
+    return _names().get(id(f))
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
@@ -294,7 +298,7 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> TorchFunctionMode:
-        state.mode = state.mode.replace(function_modes=(*state.mode.function_modes, self))
+        _push_mode(self)
         return self
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:

@@ -50,8 +50,15 @@ PyObject* real_element(PyObject* mode, PyObject* const* arguments, Py_ssize_t co
     return nullptr;
 }
 
+// As real_element, of a tensor without gradient: of the others Python says that their gradient ends here.
+PyObject* constant_element(PyObject* mode, PyObject* const* arguments, Py_ssize_t count) {
+    PyObject* sig = signature_of(arguments[0]);
+    if (sig == nullptr || slot(sig, configuration.signature.requires_grad) != Py_False) return nullptr;
+    return real_element(mode, arguments, count);
+}
+
 PyObject* as_float(PyObject* mode, PyObject* const* arguments, Py_ssize_t count) {
-    Ref value(real_element(mode, arguments, count));
+    Ref value(constant_element(mode, arguments, count));
     return value ? PyNumber_Float(value.get()) : nullptr;
 }
 

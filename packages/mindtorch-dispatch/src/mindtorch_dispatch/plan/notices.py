@@ -7,6 +7,7 @@ import warnings
 from mindtorch_storage.dtype import complex32
 from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import has_internal_overlap
+from mindtorch_storage.tensor_base import TensorBase
 
 from ..frames import frames_to_caller
 from ..warn_once import is_always, warn_once
@@ -19,6 +20,16 @@ NOTED = {
 }
 """Operators that still write to elements that share memory, and the indexing that comes to them."""
 _HALVES = "ComplexHalf support is experimental and many operators don't support it yet."
+_SEARCHES = {
+    "searchsorted": {"self": "input value", "sorted_sequence": "boundary", "sorter": "sorter"},
+    "bucketize": {"self": "input value", "boundaries": "boundary"},
+}
+"""Operators that search in order, and what torch calls their operands."""
+_COPIED = (
+    "torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to extra data copy when "
+    "converting non-contiguous tensor to contiguous, please use contiguous {what} tensor if possible. This message will only "
+    "appear once per program."
+)
 
 
 def give_notice(call: Call) -> None:
@@ -34,8 +45,20 @@ def give_notice(call: Call) -> None:
                 UserWarning,
                 stacklevel=frames_to_caller(),
             )
+    if call.row.packet in _SEARCHES:
+        _note_copies(call)
     specs = call.answer.specs
     made = specs if isinstance(specs, list | tuple) else (specs,)  # views make nothing
     if any(isinstance(one, Spec) and one.dtype is complex32 for one in made):
         call.bound.cacheable = call.bound.cacheable and not is_always()
         warn_once(_HALVES)
+
+
+def _note_copies(call: Call) -> None:
+    """Say which operands of a search are copied first, as they do not lie one element after the other."""
+    values = dict(zip((one.name for one in call.row.schema.arguments), call.bound.values, strict=False))
+    for name, what in _SEARCHES[call.row.packet].items():
+        operand = values.get(name)
+        if isinstance(operand, TensorBase) and not operand._sig.spec.is_contiguous:
+            call.bound.cacheable = call.bound.cacheable and not is_always()
+            warn_once(_COPIED.format(what=what))

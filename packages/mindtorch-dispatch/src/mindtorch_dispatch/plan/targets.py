@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 
@@ -151,6 +152,8 @@ COUNTED_WARNING = (
 
 
 _COUNTED = frozenset(("arange", "fft_fftfreq", "fft_rfftfreq"))
+_RESIZING = frozenset("empty zeros ones full eye rand randn randint randperm normal linspace logspace range".split())
+"""Factories that give their `out=` another shape without a word."""
 
 
 def prepare_target(target: TensorBase, spec: Spec, packet: str = "") -> None:
@@ -158,7 +161,7 @@ def prepare_target(target: TensorBase, spec: Spec, packet: str = "") -> None:
     had = target._sig.spec
     if had.shape == spec.shape:
         return
-    if had.numel != 0 and packet != "range":
+    if had.numel != 0 and packet not in _RESIZING:
         text = RESIZE_WARNING.format(had=shape_text(had.shape), need=shape_text(spec.shape))
         if packet in _COUNTED:
             text = COUNTED_WARNING.format(had=shape_text(had.shape), count=had.numel, length=spec.numel)
@@ -197,6 +200,14 @@ def adopt_options(bound: Bound) -> None:
         )
     bound.values[place] = spec.dtype
     bound.values[names.index("device")] = spec.device
+    if "size" in names and bound.row.packet != "empty":
+        _check_count(bound.values[names.index("size")])
+
+
+def _check_count(size: Sequence[int]) -> None:
+    """Refuse a size that an `out=` cannot be given: below zero, or of more elements than torch counts."""
+    if any(extent < 0 for extent in size) or math.prod(size) >= 2**63:
+        raise RuntimeError("numel: integer multiplication overflow")
 
 
 COPIED_OUT = frozenset(

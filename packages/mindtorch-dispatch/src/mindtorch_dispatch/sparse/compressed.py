@@ -18,7 +18,7 @@ from ..call import aten
 from ..interface.wiring import wired
 from ..meta.checks import check
 from ..typing import Tensor
-from ..warn_once import warn_once
+from ..warn_once import is_always, warn_once
 from . import coo
 
 ROWS = (sparse_csr, sparse_bsr)
@@ -47,7 +47,7 @@ _warned: list[Layout] = []
 
 def make(layout: Layout, compressed: Tensor, plain: Tensor, values: Tensor, size: Sequence[int]) -> Any:
     """Return the tensor of `size` with these parts, which are shared and not checked."""
-    if not _warned:
+    if not _warned or is_always():
         _warned.append(layout)
         kind = layout_name(layout).removeprefix("Sparse").upper()
         warn_once(

@@ -11,6 +11,8 @@ from mindtorch_dispatch.override.handlers import PYTHON_MASK, pushed
 from mindtorch_dispatch.override.handlers import disabled_torch_dispatch as _disabled_torch_dispatch_impl
 from mindtorch_dispatch.state import ALL_OVERRIDE, NONE_OVERRIDE, ONLY_MODES_OVERRIDE, state
 
+from ..tensor.asked_attributes import replaced
+
 __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
@@ -132,6 +134,7 @@ def _get_function_stack_at(place: int) -> Any:
 
 def _push_on_torch_function_stack(mode: Any) -> None:
     state.mode = state.mode.replace(function_modes=(*state.mode.function_modes, mode))
+    replaced.enter(mode)
 
 
 def _pop_torch_function_stack() -> Any:
@@ -139,4 +142,5 @@ def _pop_torch_function_stack() -> Any:
     if not modes:
         raise RuntimeError("trying to pop from empty mode stack")
     state.mode = state.mode.replace(function_modes=modes[:-1])
+    replaced.leave(modes[-1])
     return modes[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_dispatch.call import aten
+from mindtorch_dispatch.warn_once import warn_once
 from mindtorch_storage.dtype import bool as bool_
 from mindtorch_storage.dtype import int32, int64
 from mindtorch_storage.tensor_base import TensorBase
@@ -49,6 +50,7 @@ def sparse_coo_tensor(
     >>> torch.sparse_coo_tensor([[0, 2]], [1.0, 2.0], (4,)).to_dense()
     tensor([1., 0., 2., 0.])
     """
+    checked = checks_places(check_invariants)
     if values is None:
         extents = indices if size is None else size
         if extents is None:
@@ -65,7 +67,7 @@ def sparse_coo_tensor(
         made = aten.sparse_coo_tensor.indices(given_indices, given_values, **options)
     else:
         made = aten.sparse_coo_tensor.indices_size(given_indices, given_values, list(size), **options)
-        if check_invariants or (check_invariants is None and invariants.checked):
+        if checked:
             _check_places(given_indices, size, is_coalesced)
     return made.requires_grad_() if requires_grad and not made.requires_grad else made
 
@@ -84,6 +86,20 @@ def _validate_sparse_coo_tensor_args(
     """
     aten.sparse_coo_tensor.indices_size(indices, values, list(size))
     _check_places(indices, size, is_coalesced)
+
+
+_NOT_CHOSEN = (
+    "Sparse invariant checks are implicitly disabled. Memory errors (e.g. SEGFAULT) will occur when operating on a sparse "
+    "tensor which violates the invariants, but checks incur performance overhead. To silence this warning, explicitly opt in "
+    "or out. See `torch.sparse.check_sparse_tensor_invariants.__doc__` for guidance. "
+)
+
+
+def checks_places(given: bool | None) -> bool:
+    """Return whether a call with `check_invariants=given` looks at its indices; a notice where nobody chose."""
+    if given is None and not invariants.chosen:
+        warn_once(_NOT_CHOSEN)
+    return invariants.checked if given is None else given
 
 
 def _check_places(indices: Any, size: Any, is_coalesced: bool | None) -> None:

@@ -16,8 +16,8 @@ from mindtorch_storage.sparse import COMPRESSED_LAYOUTS
 from mindtorch_storage.tensor_base import TensorBase
 
 from .._overridable import as_given, make_overridable
-from ..sparse._invariants import invariants
 from ..tensor.construction import from_data
+from .sparse import checks_places
 
 __all__ = [
     "sparse_bsc_tensor",
@@ -83,7 +83,7 @@ def _made(
     kind = next((one.dtype for one in given[:2] if isinstance(one, TensorBase) and one.dtype in (int32, int64)), int64)
     bounds, plain = (_part(part, kind, device) for part in given[:2])
     extents = inferred_size(target, bounds, plain, values) if size is None else list(size)
-    if checked or (checked is None and invariants.checked):
+    if checks_places(checked):
         aten._validate_sparse_compressed_tensor_args(bounds, plain, values, extents, target)
     made = aten._sparse_compressed_tensor_unsafe(
         bounds, plain, values, extents, dtype=dtype, layout=target, device=device

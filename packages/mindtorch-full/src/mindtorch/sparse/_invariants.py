@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
 
-class _OfThread(threading.local):
-    """The switch, one for each thread."""
+class _Switch:
+    """The switch of the process."""
 
     checked = False
+    chosen = False
+
+    def set(self, checked: bool) -> None:
+        """Say whether indices are looked at from now on."""
+        self.checked, self.chosen = checked, True
 
 
-invariants = _OfThread()
+invariants = _Switch()
 
 
 class check_sparse_tensor_invariants:
@@ -37,12 +41,12 @@ class check_sparse_tensor_invariants:
     @staticmethod
     def enable() -> None:
         """Check indices from now on."""
-        invariants.checked = True
+        invariants.set(True)
 
     @staticmethod
     def disable() -> None:
         """Check indices no more."""
-        invariants.checked = False
+        invariants.set(False)
 
     def __enter__(self) -> None:
         if self.saved_state is not None:
@@ -51,10 +55,10 @@ class check_sparse_tensor_invariants:
                 "context nesting."
             )
         self.saved_state = invariants.checked
-        invariants.checked = self.state
+        invariants.set(self.state)
 
     def __exit__(self, type: Any, value: Any, traceback: Any) -> None:
-        invariants.checked = bool(self.saved_state)
+        invariants.set(bool(self.saved_state))
         self.saved_state = None
 
     def __call__(self, mth: Callable[..., Any]) -> Callable[..., Any]:

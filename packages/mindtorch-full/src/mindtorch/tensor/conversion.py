@@ -14,6 +14,7 @@ from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override.handlers import dispatches
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_dispatch.state import state
+from mindtorch_dispatch.warn_once import warn_once
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.device import device as Device
 from mindtorch_storage.layout import sparse_coo
@@ -22,6 +23,10 @@ from mindtorch_storage.sparse import CompressedSpec
 from mindtorch_storage.tensor_base import TensorBase, has_lost_bytes
 
 _HOST = Device("cpu")
+_LOST_GRADIENT = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
 
 
 class ConversionMixin(TensorBase):
@@ -92,10 +97,17 @@ class ConversionMixin(TensorBase):
         return int(self._real_item("int64_t"))
 
     def __float__(self) -> float:
+        self._end_gradient()
         return float(self._real_item("double"))
 
     def __complex__(self) -> complex:
+        self._end_gradient()
         return complex(self._single())
+
+    def _end_gradient(self) -> None:
+        """Give the notice of a number without gradient, where a gradient is asked for. torch gives none for `int`."""
+        if self._sig.requires_grad and state.mode.grad:
+            warn_once(_LOST_GRADIENT)
 
     def _single(self) -> Any:
         if self._sig.spec.numel != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from mindtorch_storage.sparse import CompressedSpec, SparseSpec
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
-from .index_items import bound, is_int, is_sequence, position, type_name
+from .index_items import as_items, bound, is_int, is_sequence, position, type_name
 
 select = method_of("select")
 _slice = method_of("slice")
@@ -44,9 +44,6 @@ _BOUNDS = (int, type(None))
 _END = 2**63 - 1
 """Where a slice ends that names no end."""
 
-SEQUENCE_LIMIT = 32
-"""A list this long is one index; a shorter one may stand for a tuple."""
-
 
 def index_tensor(data: Any) -> Any:
     """Return a sequence or array as a tensor of positions, or as a mask when its values are bools or bytes."""
@@ -56,23 +53,6 @@ def index_tensor(data: Any) -> Any:
         raise TypeError("new(): invalid data type 'str'")
     made = construction.from_data(data)
     return made if made.dtype in _POSITIONS else construction.from_data(data, dtypes.int64)
-
-
-def _means_tuple(index: Any) -> bool:
-    """True for a list that indexes several dimensions: torch's rule, inherited from an old numpy."""
-    if isinstance(index, (np.ndarray, TensorBase, str)) or not isinstance(index, Sequence):
-        return False
-    if len(index) >= SEQUENCE_LIMIT:
-        return False
-    return any(
-        item is None or item is Ellipsis or isinstance(item, (slice, TensorBase)) or is_sequence(item) for item in index
-    )
-
-
-def _as_items(index: Any) -> tuple[Any, ...]:
-    if type(index) is tuple or isinstance(index, tuple):
-        return tuple(index)
-    return tuple(index) if _means_tuple(index) else (index,)
 
 
 def _specified(items: tuple[Any, ...]) -> int:
@@ -317,7 +297,7 @@ def getitem(self: Any, index: Any) -> Any:
             return aten.index.Tensor(self, [alone])
         result = _basic(self, index)
     if result is None:
-        items = _as_items(index)
+        items = as_items(index)
         handled, answer = _asked("__getitem__", (self, index), items)
         if handled:
             return answer
@@ -383,7 +363,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             return
         target = _unsqueeze(self, 0) if index is True else _basic(self, index)
     if target is None:
-        items = _as_items(index)
+        items = as_items(index)
         handled, _ = _asked("__setitem__", (self, index, value), items)
         if handled:
             return

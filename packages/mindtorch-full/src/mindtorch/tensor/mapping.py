@@ -52,7 +52,9 @@ class MappingMixin(TensorBase):
     @property
     def volatile(self) -> bool:
         """Always False: `torch.no_grad()` took its place."""
-        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        warnings.warn(
+            "volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=frames_to_caller()
+        )
         return False
 
     @volatile.setter
@@ -60,7 +62,7 @@ class MappingMixin(TensorBase):
         warnings.warn(
             "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=frames_to_caller(),
         )
 
     def _filled_by(self: Any, name: str, function: Callable[..., Any], *others: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,6 +17,7 @@ from mindtorch_dispatch.interface.wiring import wired
 from mindtorch_dispatch.override import overrides
 from mindtorch_dispatch.override.handlers import disabled_torch_dispatch, dispatches
 from mindtorch_dispatch.plan import set_tensor_class
+from mindtorch_dispatch.state import state
 from mindtorch_dispatch.table import find_packet, packets
 from mindtorch_storage.annotations import bind_annotations
 from mindtorch_storage.size import Size
@@ -308,16 +308,28 @@ _WRITABLE = {"_spec", "is_npu", "__cuda_array_interface__"}
 """Properties that are no attributes of torch's native class."""
 
 
-def _asking_getter(value: property) -> Callable[..., Any]:
-    """Return what `torch.Tensor.shape.__get__` is: subclasses are asked, which an attribute of a tensor does not do."""
+def _asking(value: property, made: property, name: str) -> MethodType:
+    """Return what `torch.Tensor.shape.__get__` is, or the `name` beside it: subclasses are asked, which an attribute of a
+    tensor does not do, and modes."""
 
-    def __get__(made: property, instance: object, owner: type | None = None) -> Any:
+    def act(made: property, instance: object, *given: Any) -> Any:
         if instance is None:
             return made
-        handled, result = overrides.handle(made.__get__, (instance,), {})
-        return result if handled else value.__get__(instance)
+        asked = state.mode.function_modes or overrides.overriding(instance)
+        if asked and overrides.enabled():
+            args = (instance,) if name == "__get__" else (instance, *given)
+            handled, result = overrides.ask(getattr(made, name), [instance], args, {})
+            if handled:
+                return result
+        return getattr(value, name)(instance, *given)
 
-    return __get__
+    act.__name__ = name
+    return MethodType(act, made)
+
+
+def is_attribute(value: object) -> bool:
+    """Return whether a member of `Tensor` is a property that is an attribute of torch's native class."""
+    return isinstance(value, _Attribute)
 
 
 def _protect_attributes() -> None:
@@ -330,7 +342,8 @@ def _protect_attributes() -> None:
                     else _Attribute(value.fget, value.fset, value.fdel, value.__doc__)
                 )
                 made.__qualname__ = f"TensorBase.{name}"
-                made.__dict__["__get__"] = MethodType(_asking_getter(value), made)
+                for accessor in ("__get__",) if value.fset is None else ("__get__", "__set__", "__delete__"):
+                    made.__dict__[accessor] = _asking(value, made, accessor)
                 setattr(owner, name, made)
 
 

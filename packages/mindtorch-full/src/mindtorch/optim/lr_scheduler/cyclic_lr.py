@@ -150,9 +150,8 @@ class CyclicLR(LRScheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore the schedule, and the attributes of a callable object."""
-        rest = dict(state_dict)
-        attributes = rest.pop("_scale_fn_custom")
-        super().load_state_dict(rest)
+        attributes = state_dict.pop("_scale_fn_custom")
+        super().load_state_dict(state_dict)
         if attributes is not None:
             self._scale_fn_custom.__dict__.update(attributes)  # type: ignore[union-attr]
         self._init_scale_fn()
