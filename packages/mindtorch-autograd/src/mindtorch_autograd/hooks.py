@@ -11,7 +11,17 @@ from mindtorch_storage.tensor_base import TensorBase
 
 
 class RemovableHandle:
-    """Removes one hook from the dictionary it was registered in; usable as a context manager."""
+    """Removes one hook from the dictionary it was registered in; usable as a context manager.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> handle = x.register_hook(lambda grad: 10 * grad)
+    >>> type(handle).__name__
+    'RemovableHandle'
+    >>> handle.remove()
+    >>> x.sum().backward()
+    >>> x.grad
+    tensor([1.])
+    """
 
     __module__ = "torch.utils.hooks"
     id: int

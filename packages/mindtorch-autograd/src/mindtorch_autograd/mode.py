@@ -187,7 +187,14 @@ class set_multithreading_enabled(ModeContext):
 
 class enforce_grad_layout_policy(ModeContext):
     """Whether a first gradient whose layout is not the leaf's is copied into the leaf's (the default) or taken as it is;
-    switched at once when called, and back at the end of the block when used in `with`."""
+    switched at once when called, and back at the end of the block when used in `with`.
+
+    >>> with torch.autograd.enforce_grad_layout_policy(True):
+    ...     weight = torch.ones(2, 3, requires_grad=True)
+    ...     (weight.t() * torch.ones(3, 2)).sum().backward()
+    >>> weight.grad.stride()
+    (3, 1)
+    """
 
     __module__ = "torch.autograd.grad_mode"
 

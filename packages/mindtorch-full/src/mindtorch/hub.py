@@ -110,7 +110,13 @@ def list(
     trust_repo: Any = "check",
     verbose: bool = True,
 ) -> Any:
-    """The names of the models of a directory."""
+    """The names of the models of a directory.
+
+    >>> torch.hub.list("no/such", source="nowhere")
+    Traceback (most recent call last):
+        ...
+    TypeError: list() got an unexpected keyword argument 'source'
+    """
     module, _ = _hubconf(github, "local" if os.path.isdir(github) else "github")
     return [name for name in dir(module) if callable(getattr(module, name)) and not name.startswith("_")]
 
@@ -139,7 +145,13 @@ def load(
     skip_validation: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Build a model with the function of that name in a directory's ``hubconf.py``."""
+    r"""Build a model with the function of that name in a directory's ``hubconf.py``.
+
+    >>> with open("hubconf.py", "w") as file:
+    ...     _ = file.write("def answer(base=40):\n    return base + 2\n")
+    >>> torch.hub.load(".", "answer", source="local")
+    42
+    """
     module, directory = _hubconf(repo_or_dir, source)
     with _importable(directory):
         return _entry(module, model)(*args, **kwargs)

@@ -280,7 +280,11 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..
 
 
 def redispatch_function(func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-    """Call `func` past its own override; what it calls in turn is overridden as ever."""
+    """Call `func` past its own override; what it calls in turn is overridden as ever.
+
+    >>> torch.overrides.redispatch_function(torch.add, (), (torch.ones(1), 1), {})
+    tensor([2.])
+    """
     state.skip_override = True
     try:
         return func(*args, **(kwargs or {}))

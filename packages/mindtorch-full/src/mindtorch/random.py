@@ -202,7 +202,11 @@ def fork_rng(
 
 
 def thread_safe_generator() -> Generator | None:
-    """Return the worker's own generator inside a DataLoader worker thread, None everywhere else."""
+    """Return the worker's own generator inside a DataLoader worker thread, None everywhere else.
+
+    >>> print(torch.random.thread_safe_generator())
+    None
+    """
     info = torch.utils.data.get_worker_info()
     if info is not None and getattr(info, "worker_method", None) == "thread" and info.rng is not None:
         return info.rng.torch_generator

@@ -12,7 +12,11 @@ __all__ = ["all_return_types", "pytree_register_structseq"]
 
 
 def pytree_register_structseq(cls: type[Any]) -> None:
-    """Make a class of named results a node of `torch.utils._pytree`."""
+    """Make a class of named results a node of `torch.utils._pytree`.
+
+    >>> torch.utils._pytree.tree_leaves(torch.max(torch.tensor([[1, 2]]), 1))
+    [tensor([2]), tensor([1])]
+    """
     register_structure_sequence(cls)
 
 

@@ -77,6 +77,12 @@ class TorchVersion(str):
     """A version as a text that compares as a version, with versions, texts and sequences of numbers.
 
     A text that is no version compares as a text.
+
+    >>> (
+    ...     torch.torch_version.TorchVersion("2.13.0+cpu") > (2, 9),
+    ...     torch.torch_version.TorchVersion("2.13.0") < "2.14",
+    ... )
+    (True, True)
     """
 
     def _to_version(self, other: Any) -> Any:

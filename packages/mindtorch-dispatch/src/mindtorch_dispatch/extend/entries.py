@@ -15,7 +15,16 @@ from .key_names import EXPLICIT, FUNCTIONAL, IMPLICIT, key_of
 
 
 def fallthrough_kernel() -> Any:
-    """The mark of a key that calls pass by; it is registered and never called."""
+    """The mark of a key that calls pass by; it is registered and never called.
+
+    >>> with torch.library._scoped_library("docs_fall", "DEF") as library:
+    ...     library.define("double(Tensor x) -> Tensor")
+    ...     library.impl("double", lambda x: 2 * x, "CompositeExplicitAutograd")
+    ...     library.impl("double", torch.library.fallthrough_kernel, "AutocastCPU")
+    ...     print(torch.ops.docs_fall.double(torch.ones(1)))
+    'double'
+    tensor([2.])
+    """
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 

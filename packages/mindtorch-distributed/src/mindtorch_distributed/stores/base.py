@@ -48,7 +48,16 @@ def _absent(action: str) -> Exception:
 
 @checks_arguments
 class Store:
-    """A map from keys to bytes that processes share. A subclass has `change`, the one way to its data."""
+    """A map from keys to bytes that processes share. A subclass has `change`, the one way to its data.
+
+    >>> import torch.distributed as dist
+    >>> store = dist.HashStore()
+    >>> store.set("key", "value")
+    >>> store.get("key")
+    b'value'
+    >>> store.add("count", 2)
+    2
+    """
 
     def __init__(self) -> None:
         self._timeout = DEFAULT_TIMEOUT

@@ -12,7 +12,16 @@ from mindtorch_distributed.stores.base import Store, as_bytes
 
 @checks_arguments
 class PrefixStore(Store):
-    """The keys of a store that begin with `prefix/`."""
+    """The keys of a store that begin with `prefix/`.
+
+    >>> import torch.distributed as dist
+    >>> store = dist.PrefixStore("first", dist.HashStore())
+    >>> store.set("key", "value")
+    >>> store.get("key")
+    b'value'
+    >>> store.underlying_store.check(["first/key"])
+    True
+    """
 
     def __init__(self, prefix: str, store: Any) -> None:
         super().__init__()

@@ -6,7 +6,11 @@ from .._naming import torch_name
 
 
 class DeviceType(Enum):
-    """Where an event ran; the numbers are those of traces."""
+    """Where an event ran; the numbers are those of traces.
+
+    >>> torch.profiler.DeviceType.CPU.name, torch.profiler.DeviceType.CUDA.value
+    ('CPU', 1)
+    """
 
     CPU = 0
     CUDA = 1

@@ -32,7 +32,13 @@ __all__ = [
 
 
 class Graph:
-    """A recorded graph of the accelerator's operations; making one raises."""
+    """A recorded graph of the accelerator's operations; making one raises.
+
+    >>> torch.accelerator.Graph()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot access accelerator device when none is available.
+    """
 
     def __new__(
         cls, keep_graph: bool = False, *, pool: tuple[int, int] | None = None, capture_error_mode: str = "default"
@@ -44,7 +50,12 @@ Graph.__module__ = "torch.accelerator.graphs"
 
 
 class device_index:
-    """Context manager that selects an accelerator by index; None selects none, everything else raises on entry."""
+    """Context manager that selects an accelerator by index; None selects none, everything else raises on entry.
+
+    >>> with torch.accelerator.device_index(None):
+    ...     print("no device was chosen")
+    no device was chosen
+    """
 
     def __init__(self, device: int | None, /) -> None:
         self.idx = device
@@ -92,13 +103,25 @@ def current_accelerator(check_available: bool = False) -> _Device | None:
 
 
 def current_device_index() -> int:
-    """Return the index of the current accelerator. Raises RuntimeError where there is none."""
+    """Return the index of the current accelerator. Raises RuntimeError where there is none.
+
+    >>> torch.accelerator.current_device_index()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot access accelerator device when none is available.
+    """
     npu = _accelerator()
     return _refuse() if npu is None else int(npu.current_device())
 
 
 def set_device_index(device: DeviceLike, /) -> None:
-    """Select an accelerator; a negative index selects none. Raises RuntimeError where there is none."""
+    """Select an accelerator; a negative index selects none. Raises RuntimeError where there is none.
+
+    >>> torch.accelerator.set_device_index(0)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot access accelerator device when none is available.
+    """
     if isinstance(device, int) and device < 0:
         return
     if device is None:
@@ -110,18 +133,36 @@ def set_device_index(device: DeviceLike, /) -> None:
 
 
 def get_device_capability(device: DeviceLike = None, /) -> dict[str, Any]:
-    """Return what an accelerator is capable of; raises, there is none."""
+    """Return what an accelerator is capable of; raises, there is none.
+
+    >>> torch.accelerator.get_device_capability()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot access accelerator device when none is available.
+    """
     _refuse(device)
 
 
 def current_stream(device: DeviceLike = None, /) -> Any:
-    """Return the current stream of an accelerator. Raises RuntimeError where there is none."""
+    """Return the current stream of an accelerator. Raises RuntimeError where there is none.
+
+    >>> torch.accelerator.current_stream()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot access accelerator device when none is available.
+    """
     npu = _accelerator()
     return _refuse(device) if npu is None else npu.current_stream(device)
 
 
 def set_stream(stream: Any) -> None:
-    """Select a stream. Raises RuntimeError where there is no accelerator."""
+    """Select a stream. Raises RuntimeError where there is no accelerator.
+
+    >>> torch.accelerator.set_stream(torch.Stream("cpu"))
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot access accelerator device when none is available.
+    """
     npu = _accelerator()
     if npu is None:
         _refuse()
@@ -129,7 +170,13 @@ def set_stream(stream: Any) -> None:
 
 
 def synchronize(device: DeviceLike = None, /) -> None:
-    """Wait for an accelerator. Raises RuntimeError where there is none."""
+    """Wait for an accelerator. Raises RuntimeError where there is none.
+
+    >>> torch.accelerator.synchronize()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot access accelerator device when none is available.
+    """
     npu = _accelerator()
     if npu is None:
         _refuse(device)

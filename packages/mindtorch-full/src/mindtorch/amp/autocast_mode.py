@@ -27,7 +27,12 @@ def _check_device_type(device_type: Any) -> None:
 
 
 def autocast_decorator(autocast_instance: Any, func: Callable[..., Any]) -> Callable[..., Any]:
-    """Run ``func`` inside the region."""
+    """Run ``func`` inside the region.
+
+    >>> run = torch.amp.autocast_mode.autocast_decorator(torch.autocast("cpu"), lambda x: x @ x)
+    >>> run(torch.ones(2, 2)).dtype
+    torch.bfloat16
+    """
 
     @functools.wraps(func)
     def decorate_autocast(*args: Any, **kwargs: Any) -> Any:
@@ -133,7 +138,17 @@ def _cast(value: Any, device_type: str, dtype: Any) -> Any:
 def custom_fwd(
     fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: Any = None
 ) -> Callable[..., Any]:
-    """For ``forward`` of an autograd Function: run it with inputs cast to one dtype and autocast off, or as it is."""
+    """For ``forward`` of an autograd Function: run it with inputs cast to one dtype and autocast off, or as it is.
+
+    >>> class Product(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float64)
+    ...     def forward(ctx, x):
+    ...         return x @ x
+    >>> with torch.autocast("cpu"):
+    ...     print(Product.apply(torch.ones(2, 2)).dtype)
+    torch.float64
+    """
     _check_device_type(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
@@ -156,7 +171,24 @@ def custom_fwd(
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
-    """For ``backward`` of an autograd Function: run it with the autocast state of its forward."""
+    """For ``backward`` of an autograd Function: run it with the autocast state of its forward.
+
+    >>> class Product(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.amp.custom_fwd(device_type="cpu")
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...     @staticmethod
+    ...     @torch.amp.custom_bwd(device_type="cpu")
+    ...     def backward(ctx, grad):
+    ...         print(torch.is_autocast_enabled("cpu"))
+    ...         return 2 * grad
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.autocast("cpu"):
+    ...     y = Product.apply(x)
+    >>> y.backward()
+    True
+    """
     _check_device_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)

@@ -15,7 +15,11 @@ __all__ = ["GradScaler", "OptState"]
 
 
 class OptState(Enum):
-    """How far an optimizer is in the current iteration."""
+    """How far an optimizer is in the current iteration.
+
+    >>> [one.name for one in torch.amp.grad_scaler.OptState]
+    ['READY', 'UNSCALED', 'STEPPED']
+    """
 
     READY = 0
     UNSCALED = 1

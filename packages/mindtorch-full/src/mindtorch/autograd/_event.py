@@ -13,7 +13,11 @@ Kernel = namedtuple("Kernel", ["name", "device", "duration"])
 
 
 class Interval:
-    """From `start` to `end`, in microseconds."""
+    """From `start` to `end`, in microseconds.
+
+    >>> torch.autograd.profiler_util.Interval(10, 25).elapsed_us()
+    15
+    """
 
     def __init__(self, start: float, end: float) -> None:
         self.start = start
@@ -33,7 +37,14 @@ class StringTable(defaultdict):  # type: ignore[type-arg]
 
 
 class FormattedTimesMixin:
-    """Times as texts, and averages over the count."""
+    """Times as texts, and averages over the count.
+
+    >>> with torch.autograd.profiler.profile() as found:
+    ...     _ = torch.ones(2) + 1
+    >>> event = found.key_averages()[0]
+    >>> isinstance(event, torch.autograd.profiler_util.FormattedTimesMixin), event.cpu_time_str.endswith("us")
+    (True, True)
+    """
 
     count: int
     cpu_time_total: float
@@ -65,7 +76,13 @@ class FormattedTimesMixin:
 
 
 class FunctionEvent(FormattedTimesMixin):
-    """One call: when, inside which other, on what. Times are microseconds from the profile's beginning."""
+    """One call: when, inside which other, on what. Times are microseconds from the profile's beginning.
+
+    >>> with torch.autograd.profiler.profile(record_shapes=True) as found:
+    ...     _ = torch.ones(2, 3) + torch.ones(3)
+    >>> [event.input_shapes[:2] for event in found.function_events if event.name == "aten::add"]
+    [[[2, 3], [3]]]
+    """
 
     def __init__(
         self,
@@ -195,7 +212,14 @@ class FunctionEvent(FormattedTimesMixin):
 
 
 class FunctionEventAvg(FormattedTimesMixin):
-    """Sums over events of one key."""
+    """Sums over events of one key.
+
+    >>> with torch.autograd.profiler.profile() as found:
+    ...     for _ in range(3):
+    ...         _ = torch.ones(2).exp()
+    >>> [event.count for event in found.key_averages() if event.key == "aten::exp"]
+    [3]
+    """
 
     _SUMMED = (
         "cpu_time_total",

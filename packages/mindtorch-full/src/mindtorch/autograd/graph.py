@@ -42,17 +42,36 @@ def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
     """Choose whether a gradient from another stream than the leaf's is worth a warning; gradients here know no streams.
 
     Raises RuntimeError for what is no bool.
+
+    >>> torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(True)
+    >>> torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(None)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: enabled must be a bool, but got NoneType
     """
     _C._set_warn_on_accumulate_grad_stream_mismatch(enabled)
 
 
 def set_override_stale_capture_stream(enabled: bool) -> None:
-    """Choose what happens to a stale stream while a CUDA graph is captured, which never is; RuntimeError for no bool."""
+    """Choose what happens to a stale stream while a CUDA graph is captured, which never is; RuntimeError for no bool.
+
+    >>> torch.autograd.graph.set_override_stale_capture_stream(False)
+    >>> torch.autograd.graph.set_override_stale_capture_stream(None)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: enabled must be a bool, but got NoneType
+    """
     _C._set_override_stale_capture_stream(enabled)
 
 
 def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:
-    """Raise: TypeError or ValueError for what is no budget, RuntimeError since no region is compiled here."""
+    """Raise: TypeError or ValueError for what is no budget, RuntimeError since no region is compiled here.
+
+    >>> torch.autograd.graph.region_activation_memory_budget(2.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: torch.autograd.graph.region_activation_memory_budget: must be in [0, 1], got 2.0
+    """
     name = "torch.autograd.graph.region_activation_memory_budget"
     if isinstance(budget, bool) or not isinstance(budget, (int, float)):
         raise TypeError(f"{name}: expects a float, got {type(budget).__name__}")

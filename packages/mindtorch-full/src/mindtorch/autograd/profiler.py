@@ -61,6 +61,11 @@ class profile:
         profile_memory: count the bytes of tensors made and freed. with_stack: keep the program's frames.
         acc_events: entering again adds to the events of before.
     The other arguments choose torch's means of measuring devices, of which there is none here.
+
+    >>> with torch.autograd.profiler.profile() as found:
+    ...     _ = torch.ones(2) + 1
+    >>> sorted({event.name for event in found.function_events if event.name.startswith("aten::add")})
+    ['aten::add']
     """
 
     def __init__(
@@ -222,7 +227,12 @@ class profile:
 
 
 class emit_nvtx:
-    """Marks for NVIDIA's tools, which a build without CUDA has not."""
+    """Marks for NVIDIA's tools, which a build without CUDA has not.
+
+    >>> with torch.autograd.profiler.emit_nvtx(enabled=False) as given:
+    ...     print(type(given).__name__)
+    NoneType
+    """
 
     def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
         self.enabled = enabled
@@ -238,7 +248,12 @@ class emit_nvtx:
 
 
 class emit_itt:
-    """Marks for Intel's tools, whose library is not there."""
+    """Marks for Intel's tools, whose library is not there.
+
+    >>> with torch.autograd.profiler.emit_itt(enabled=False) as given:
+    ...     print(type(given).__name__)
+    NoneType
+    """
 
     def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
         self.enabled = enabled
@@ -258,7 +273,16 @@ class emit_itt:
 
 
 class KinetoStepTracker:
-    """Counts steps of several kinds of callers; the program's step is that of whoever is furthest."""
+    """Counts steps of several kinds of callers; the program's step is that of whoever is furthest.
+
+    >>> from torch.autograd.profiler import KinetoStepTracker
+    >>> KinetoStepTracker.init_step_count("example")
+    >>> before = KinetoStepTracker.current_step()
+    >>> KinetoStepTracker.increment_step("example") - before
+    1
+    >>> KinetoStepTracker.erase_step_count("example")
+    True
+    """
 
     _current_step = 0
     _step_dict: dict[str, int] = {}

@@ -17,7 +17,16 @@ __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAv
 
 
 class EventList(list):  # type: ignore[type-arg]
-    """Events in the order they began, or averages."""
+    """Events in the order they began, or averages.
+
+    >>> with torch.autograd.profiler.profile() as found:
+    ...     _ = torch.ones(2) + 1
+    ...     _ = torch.ones(2) + 1
+    >>> type(found.function_events).__name__
+    'EventList'
+    >>> [event.count for event in found.function_events.key_averages() if event.key == "aten::add"]
+    [2]
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._use_device = kwargs.pop("use_device", None)

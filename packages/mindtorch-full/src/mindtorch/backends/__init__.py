@@ -61,7 +61,13 @@ class GenericModule(ModuleType):
 
 
 def set_flags(_fp32_precision: str = "none") -> tuple[str]:
-    """Set the precision for all backends and return what it was."""
+    """Set the precision for all backends and return what it was.
+
+    >>> before = torch.backends.set_flags("ieee")
+    >>> torch.backends.fp32_precision
+    'ieee'
+    >>> _ = torch.backends.set_flags(*before)
+    """
     before = _get_precision("generic", "all")
     if _fp32_precision is not None:
         _put_precision("generic", "all", _fp32_precision)
@@ -70,7 +76,12 @@ def set_flags(_fp32_precision: str = "none") -> tuple[str]:
 
 @contextmanager
 def flags(fp32_precision: str = "none") -> Iterator[None]:
-    """Context manager that sets the precision for all backends."""
+    """Context manager that sets the precision for all backends.
+
+    >>> with torch.backends.flags(fp32_precision="ieee"):
+    ...     print(torch.backends.fp32_precision)
+    ieee
+    """
     with flags_set(set_flags, fp32_precision):
         yield
 

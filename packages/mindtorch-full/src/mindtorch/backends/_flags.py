@@ -20,7 +20,11 @@ def disable_global_flags() -> None:
 
 
 def flags_frozen() -> bool:
-    """Return whether :func:`disable_global_flags` has been called."""
+    """Return whether :func:`disable_global_flags` has been called.
+
+    >>> torch.backends.flags_frozen()
+    False
+    """
     return _frozen
 
 

@@ -85,12 +85,20 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def save_cache_artifacts() -> Any:
-    """Return the compiler's caches: None, there are none."""
+    """Return the compiler's caches: None, there are none.
+
+    >>> print(torch.compiler.save_cache_artifacts())
+    None
+    """
     return None
 
 
 def load_cache_artifacts(serialized_artifacts: bytes) -> Any:
-    """Load what `save_cache_artifacts` returned in another process; nothing here could use it: None."""
+    """Load what `save_cache_artifacts` returned in another process; nothing here could use it: None.
+
+    >>> print(torch.compiler.load_cache_artifacts(b""))
+    None
+    """
     return None
 
 
@@ -106,7 +114,13 @@ def nested_compile_region(
 
 
 def set_enable_guard_collectives(enabled: bool) -> bool:
-    """Keep the setting and return what it was; there are no guards."""
+    """Keep the setting and return what it was; there are no guards.
+
+    >>> torch.compiler.set_enable_guard_collectives(True)
+    False
+    >>> torch.compiler.set_enable_guard_collectives(False)
+    True
+    """
     before = _guard_collectives["enabled"]
     _guard_collectives["enabled"] = enabled
     return before

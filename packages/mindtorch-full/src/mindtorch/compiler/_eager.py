@@ -149,7 +149,11 @@ def lookup_backend(compiler_fn: Any) -> Any:
 
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """Return the names that ``backend`` may have; ``exclude_tags`` leaves out those so tagged."""
+    """Return the names that ``backend`` may have; ``exclude_tags`` leaves out those so tagged.
+
+    >>> "eager" in torch.compiler.list_backends(exclude_tags=())
+    True
+    """
     hidden = {"debug": _DEBUG, "experimental": _EXPERIMENTAL}
     left_out = {name for tag in exclude_tags or () for name in hidden.get(tag, ())}
     excluded = set(exclude_tags or ())
@@ -163,7 +167,13 @@ def forget_graphs() -> None:
 
 
 def set_default_backend(backend: str | Callable[..., Any] | None) -> None:
-    """Set the backend that `torch.compile` names when none is given; None restores torch's."""
+    """Set the backend that `torch.compile` names when none is given; None restores torch's.
+
+    >>> torch.compiler.set_default_backend("eager")
+    >>> torch.compiler.get_default_backend()
+    'eager'
+    >>> torch.compiler.set_default_backend("inductor")
+    """
     if backend is not None and not isinstance(backend, str) and not callable(backend):
         raise TypeError(f"backend must be a string or callable, got {type(backend)}")
     _state["backend"] = backend
@@ -244,7 +254,18 @@ def assume_constant_result(fn: Callable[..., Any]) -> Callable[..., Any]:
 def substitute_in_graph(
     original_fn: Callable[..., Any], *, can_constant_fold_through: bool = False, skip_signature_check: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that leaves a function as it is; the original is called, as nothing is traced."""
+    """Return a decorator that leaves a function as it is; the original is called, as nothing is traced.
+
+    >>> import operator
+    >>> @torch.compiler.substitute_in_graph(operator.indexOf)
+    ... def index_of(a, b, /):
+    ...     for index, item in enumerate(a):
+    ...         if item is b or item == b:
+    ...             return index
+    ...     raise ValueError("not found")
+    >>> index_of([3, 4], 4)
+    1
+    """
 
     def unchanged(traceable_fn: Callable[..., Any]) -> Callable[..., Any]:
         return traceable_fn

@@ -73,7 +73,12 @@ _current_stream = _DEFAULT_STREAM
 
 
 class StreamContext(AbstractContextManager):
-    """Context manager that makes a stream the current one."""
+    """Context manager that makes a stream the current one.
+
+    >>> with torch.cpu.StreamContext(torch.cpu.current_stream()) as inside:
+    ...     print(inside)
+    None
+    """
 
     def __init__(self, stream: Stream | None) -> None:
         self.stream = stream

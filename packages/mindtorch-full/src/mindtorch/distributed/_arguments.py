@@ -17,7 +17,13 @@ _NOT_OF_COMPLEX = (ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, ReduceOp.BAND, 
 
 
 def supports_complex(reduceOp: object) -> bool:
-    """Return whether a reduction is that of the real and imaginary parts."""
+    """Return whether a reduction is that of the real and imaginary parts.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.distributed_c10d import supports_complex
+    >>> supports_complex(dist.ReduceOp.SUM), supports_complex(dist.ReduceOp.MAX)
+    (True, False)
+    """
     return reduceOp not in _NOT_OF_COMPLEX
 
 

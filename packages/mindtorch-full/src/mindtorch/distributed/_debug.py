@@ -8,7 +8,12 @@ _current = [DebugLevel.OFF]
 
 
 def get_debug_level() -> DebugLevel:
-    """How much is checked."""
+    """How much is checked.
+
+    >>> import torch.distributed as dist
+    >>> dist.get_debug_level().name
+    'OFF'
+    """
     return _current[0]
 
 

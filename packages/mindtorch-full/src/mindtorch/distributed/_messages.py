@@ -77,7 +77,15 @@ def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, g
 
 
 class P2POp:
-    """A message of `batch_isend_irecv`."""
+    """A message of `batch_isend_irecv`.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> op = dist.P2POp(dist.isend, torch.ones(1), peer=0)
+    >>> op.peer, op.op.__name__
+    (0, 'isend')
+    >>> dist.destroy_process_group()
+    """
 
     def __new__(
         cls,

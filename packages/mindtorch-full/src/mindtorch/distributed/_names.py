@@ -17,7 +17,12 @@ _FORMAT = (
 
 
 class Backend(str):
-    """The name of a backend, in lower case."""
+    """The name of a backend, in lower case.
+
+    >>> import torch.distributed as dist
+    >>> dist.Backend("GLOO"), dist.Backend.NCCL
+    ('gloo', 'nccl')
+    """
 
     UNDEFINED = "undefined"
     GLOO = "gloo"
@@ -87,7 +92,12 @@ class Backend(str):
 
 
 class BackendConfig:
-    """Which backend serves which device in a group."""
+    """Which backend serves which device in a group.
+
+    >>> import torch.distributed as dist
+    >>> print(dist.BackendConfig(dist.Backend("gloo")))
+    cpu:gloo,cuda:gloo
+    """
 
     def __init__(self, backend: Any) -> None:
         text = str(backend)

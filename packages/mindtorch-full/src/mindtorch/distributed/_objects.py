@@ -8,9 +8,11 @@ from typing import Any
 
 import mindtorch
 from mindtorch.distributed._collectives import (
+    broadcast,
+)
+from mindtorch.distributed._gathers import (
     _validate_output_list_for_rank,
     all_gather,
-    broadcast,
     gather,
     scatter,
 )
@@ -55,7 +57,16 @@ def _gathered_sizes(local_size: Any, group: Any, device: Any) -> list[int]:
 
 
 def all_gather_object(object_list: Any, obj: Any, group: Any = None) -> None:
-    """Fill the list with the objects of all."""
+    """Fill the list with the objects of all.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> found = [None]
+    >>> dist.all_gather_object(found, {"loss": 0.5})
+    >>> found
+    [{'loss': 0.5}]
+    >>> dist.destroy_process_group()
+    """
     if _rank_not_in_group(group):
         return _warn_not_in_group("all_gather_object")
     device = _get_object_coll_device(group)
@@ -71,7 +82,16 @@ def all_gather_object(object_list: Any, obj: Any, group: Any = None) -> None:
 def gather_object(
     obj: Any, object_gather_list: Any = None, dst: int | None = None, group: Any = None, group_dst: int | None = None
 ) -> None:
-    """Fill the list of a rank with the objects of all."""
+    """Fill the list of a rank with the objects of all.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> found = [None]
+    >>> dist.gather_object("a", found, dst=0)
+    >>> found
+    ['a']
+    >>> dist.destroy_process_group()
+    """
     group = _group_or_default_group(group)
     group_dst = _rank_of_root(group, dst, group_dst)
     if _rank_not_in_group(group):
@@ -109,7 +129,16 @@ def send_object_list(
     group_dst: int | None = None,
     use_batch: bool = False,
 ) -> None:
-    """Send objects to a rank."""
+    """Send objects to a rank.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.send_object_list([1], dst=0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: Invalid destination rank: destination rank should not be the same as the rank of the ...
+    >>> dist.destroy_process_group()
+    """
     group = _group_or_default_group(group)
     group_dst = _canonicalize_group_rank(group, dst, group_dst)
     _check_not_self_rank(group, group_dst, "destination")
@@ -132,7 +161,16 @@ def recv_object_list(
     group_src: int | None = None,
     use_batch: bool = False,
 ) -> Any:
-    """Fill the list with objects from a rank; return the rank."""
+    """Fill the list with objects from a rank; return the rank.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.recv_object_list([1], src=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: Invalid source rank: source rank should not be the same as the rank of the current process.
+    >>> dist.destroy_process_group()
+    """
     group = _group_or_default_group(group)
     group_src = _canonicalize_group_rank(group, src, group_src)
     _check_not_self_rank(group, group_src, "source")
@@ -163,7 +201,16 @@ def broadcast_object_list(
     device: Any = None,
     group_src: int | None = None,
 ) -> None:
-    """Fill the lists of all with the objects of a rank."""
+    """Fill the lists of all with the objects of a rank.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> found = ["a", 3]
+    >>> dist.broadcast_object_list(found, src=0)
+    >>> found
+    ['a', 3]
+    >>> dist.destroy_process_group()
+    """
     group = _group_or_default_group(group)
     group_src = _rank_of_root(group, src, group_src)
     if _rank_not_in_group(group):
@@ -190,7 +237,16 @@ def scatter_object_list(
     group: Any = None,
     group_src: int | None = None,
 ) -> None:
-    """Give each rank its object of a rank's list."""
+    """Give each rank its object of a rank's list.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> found = [None]
+    >>> dist.scatter_object_list(found, ["a"], src=0)
+    >>> found
+    ['a']
+    >>> dist.destroy_process_group()
+    """
     group = _group_or_default_group(group)
     group_src = _rank_of_root(group, src, group_src)
     if _rank_not_in_group(group):

@@ -38,7 +38,14 @@ class _Options:
 
 
 class AllreduceOptions(_Options):
-    """Of `allreduce`."""
+    """Of `allreduce`.
+
+    >>> import torch.distributed as dist
+    >>> options = dist.AllreduceOptions()
+    >>> options.reduceOp = dist.ReduceOp.MAX
+    >>> options.reduceOp == dist.ReduceOp.MAX
+    True
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,11 +54,22 @@ class AllreduceOptions(_Options):
 
 
 class AllreduceCoalescedOptions(AllreduceOptions):
-    """Of `allreduce_coalesced`."""
+    """Of `allreduce_coalesced`.
+
+    >>> import torch.distributed as dist
+    >>> dist.AllreduceCoalescedOptions().reduceOp == dist.ReduceOp.SUM
+    True
+    """
 
 
 class ReduceOptions(_Options):
-    """Of `reduce`."""
+    """Of `reduce`.
+
+    >>> import torch.distributed as dist
+    >>> options = dist.ReduceOptions()
+    >>> options.rootRank, options.reduceOp == dist.ReduceOp.SUM
+    (0, True)
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +79,12 @@ class ReduceOptions(_Options):
 
 
 class ReduceScatterOptions(_Options):
-    """Of `reduce_scatter`."""
+    """Of `reduce_scatter`.
+
+    >>> import torch.distributed as dist
+    >>> dist.ReduceScatterOptions().reduceOp == dist.ReduceOp.SUM
+    True
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +92,14 @@ class ReduceScatterOptions(_Options):
 
 
 class BroadcastOptions(_Options):
-    """Of `broadcast`."""
+    """Of `broadcast`.
+
+    >>> import torch.distributed as dist
+    >>> options = dist.BroadcastOptions()
+    >>> options.rootRank = 1
+    >>> options.rootRank, options.rootTensor
+    (1, 0)
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,11 +114,21 @@ class _RootOptions(_Options):
 
 
 class GatherOptions(_RootOptions):
-    """Of `gather`."""
+    """Of `gather`.
+
+    >>> import torch.distributed as dist
+    >>> dist.GatherOptions().rootRank
+    0
+    """
 
 
 class ScatterOptions(_RootOptions):
-    """Of `scatter`."""
+    """Of `scatter`.
+
+    >>> import torch.distributed as dist
+    >>> dist.ScatterOptions().rootRank
+    0
+    """
 
 
 class AllgatherOptions(_Options):
@@ -96,11 +136,21 @@ class AllgatherOptions(_Options):
 
 
 class AllToAllOptions(_Options):
-    """Of `alltoall`."""
+    """Of `alltoall`.
+
+    >>> import torch.distributed as dist
+    >>> dist.AllToAllOptions().asyncOp
+    True
+    """
 
 
 class BarrierOptions(_Options):
-    """Of `barrier`."""
+    """Of `barrier`.
+
+    >>> import torch.distributed as dist
+    >>> dist.BarrierOptions().device_ids
+    []
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,7 +159,12 @@ class BarrierOptions(_Options):
 
 
 class DebugLevel(enum.IntEnum):
-    """How much is checked: TORCH_DISTRIBUTED_DEBUG."""
+    """How much is checked: TORCH_DISTRIBUTED_DEBUG.
+
+    >>> import torch.distributed as dist
+    >>> [one.name for one in (dist.DebugLevel.OFF, dist.DebugLevel.INFO, dist.DebugLevel.DETAIL)]
+    ['OFF', 'INFO', 'DETAIL']
+    """
 
     OFF = 0
     INFO = 1

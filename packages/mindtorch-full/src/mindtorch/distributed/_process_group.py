@@ -62,6 +62,18 @@ class ProcessGroup:
 
     What a subclass says of itself it says by methods with torch's names of C++: `getRank`, `getSize`, `getBackendName`,
     `getGroupName`, `setGroupName`, `getGroupDesc`, `setGroupDesc`.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> group = dist.group.WORLD
+    >>> group.rank(), group.size()
+    (0, 1)
+    >>> x = torch.ones(2)
+    >>> group.allreduce([x]).wait()
+    True
+    >>> x
+    tensor([1., 1.])
+    >>> dist.destroy_process_group()
     """
 
     BackendType = BackendType

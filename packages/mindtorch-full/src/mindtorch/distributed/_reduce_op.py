@@ -34,7 +34,12 @@ class RedOpType(enum.IntEnum):
 
 
 class ReduceOp:
-    """A reduction, with the factor of PREMUL_SUM."""
+    """A reduction, with the factor of PREMUL_SUM.
+
+    >>> import torch.distributed as dist
+    >>> dist.ReduceOp.SUM == dist.ReduceOp.SUM, dist.ReduceOp.SUM == dist.ReduceOp.MAX
+    (True, False)
+    """
 
     RedOpType = RedOpType
     SUM = RedOpType.SUM

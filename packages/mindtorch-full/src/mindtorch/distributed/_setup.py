@@ -115,7 +115,14 @@ def init_process_group(
     device_id: Any = None,
     _ranks: list[int] | None = None,
 ) -> None:
-    """Make the group of all processes, which meet as `init_method` says or at `store`."""
+    """Make the group of all processes, which meet as `init_method` says or at `store`.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.get_rank(), dist.get_world_size()
+    (0, 1)
+    >>> dist.destroy_process_group()
+    """
     if _world.default_pg is not None:
         raise ValueError("trying to initialize the default process group twice!")
     if store is not None and init_method is not None:
@@ -323,7 +330,14 @@ def _register_pg_in_world(
 
 
 def destroy_process_group(group: Any = None) -> None:
-    """End a group, or with the default one all groups."""
+    """End a group, or with the default one all groups.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.destroy_process_group()
+    >>> dist.is_initialized()
+    False
+    """
     if group == GroupMember.NON_GROUP_MEMBER:
         return
     _end(group, "shutdown", "Invalid process group specified", "destroyed")

@@ -35,7 +35,15 @@ def new_group(
     device_id: Any = None,
     sort_ranks: bool = True,
 ) -> Any:
-    """Make a group of some of the world's processes. All processes call it, members or not."""
+    """Make a group of some of the world's processes. All processes call it, members or not.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> group = dist.new_group([0])
+    >>> dist.get_world_size(group)
+    1
+    >>> dist.destroy_process_group()
+    """
     return _new_group_with_tag(
         ranks, timeout, backend, pg_options, None, use_local_synchronization, group_desc, device_id, sort_ranks
     )
@@ -101,7 +109,15 @@ def new_subgroups(
     pg_options: Any = None,
     group_desc: str | None = None,
 ) -> tuple[Any, list[Any]]:
-    """Divide a group into subgroups of `group_size` neighbours."""
+    """Divide a group into subgroups of `group_size` neighbours.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> group, groups = dist.new_subgroups(group_size=1)
+    >>> group.size(), len(groups)
+    (1, 1)
+    >>> dist.destroy_process_group()
+    """
     if group_size is None:
         if not mindtorch.cuda.is_available():
             raise ValueError(
@@ -129,7 +145,15 @@ def new_subgroups_by_enumeration(
     pg_options: Any = None,
     group_desc: str | None = None,
 ) -> tuple[Any, list[Any]]:
-    """Make a group of each list of ranks; return this process's, and all."""
+    """Make a group of each list of ranks; return this process's, and all.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> group, groups = dist.new_subgroups_by_enumeration([[0]])
+    >>> dist.get_process_group_ranks(group)
+    [0]
+    >>> dist.destroy_process_group()
+    """
     if ranks_per_subgroup_list is None or len(ranks_per_subgroup_list) == 0:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
     subgroups, own = [], None
@@ -156,7 +180,16 @@ def split_group(
     group_desc: str | None = None,
     backend: Any = None,
 ) -> Any:
-    """Divide a group whose processes are bound to devices; raises without, as in torch."""
+    """Divide a group whose processes are bound to devices; raises without, as in torch.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.split_group(split_ranks=[[0]])
+    Traceback (most recent call last):
+        ...
+    RuntimeError: No device associated with the default pg, not safe to split any process groups
+    >>> dist.destroy_process_group()
+    """
     if split_ranks is None or len(split_ranks) == 0:
         raise ValueError("split_ranks cannot be None or empty")
     everybody = _get_default_group()
@@ -190,7 +223,16 @@ def split_group(
 
 
 def shrink_group(ranks_to_exclude: list[int], group: Any = None, shrink_flags: int = 0, pg_options: Any = None) -> Any:
-    """Leave processes out of a group. No backend of the host can; TypeError, as in torch."""
+    """Leave processes out of a group. No backend of the host can; TypeError, as in torch.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.shrink_group([0])
+    Traceback (most recent call last):
+        ...
+    ValueError: Cannot shrink a process group with size 1. Group must have at least 2 ranks to support shrinking.
+    >>> dist.destroy_process_group()
+    """
     pg = _get_default_group() if group is None else group
     size = int(pg.size())
     if not isinstance(ranks_to_exclude, list):

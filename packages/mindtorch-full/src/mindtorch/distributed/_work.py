@@ -50,7 +50,15 @@ def ended_text(error: PeerEndedError, what: str) -> str:
 
 
 class Work:
-    """An operation of several processes."""
+    """An operation of several processes.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> work = dist.all_reduce(torch.ones(1), async_op=True)
+    >>> work.wait(), work.is_completed()
+    (True, True)
+    >>> dist.destroy_process_group()
+    """
 
     op_type = OpType.UNKNOWN
 

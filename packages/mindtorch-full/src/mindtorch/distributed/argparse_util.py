@@ -10,7 +10,17 @@ __all__ = ["check_env", "env"]
 
 
 class env(Action):
-    """An option with a value; `PET_<DEST>` replaces its default."""
+    """An option with a value; `PET_<DEST>` replaces its default.
+
+    >>> import argparse, os
+    >>> from torch.distributed.argparse_util import env
+    >>> os.environ["PET_NNODES"] = "3"
+    >>> parser = argparse.ArgumentParser()
+    >>> _ = parser.add_argument("--nnodes", action=env, type=int, default=1)
+    >>> parser.parse_args([]).nnodes
+    3
+    >>> del os.environ["PET_NNODES"]
+    """
 
     def __init__(self, dest: str, default: Any = None, required: bool = False, **kwargs: Any) -> None:
         default = os.environ.get(f"PET_{dest.upper()}", default)
@@ -23,7 +33,17 @@ class env(Action):
 
 
 class check_env(Action):
-    """A switch; a number other than zero in `PET_<DEST>` turns it on."""
+    """A switch; a number other than zero in `PET_<DEST>` turns it on.
+
+    >>> import argparse, os
+    >>> from torch.distributed.argparse_util import check_env
+    >>> os.environ["PET_VERBOSE"] = "1"
+    >>> parser = argparse.ArgumentParser()
+    >>> _ = parser.add_argument("--verbose", action=check_env)
+    >>> parser.parse_args([]).verbose
+    True
+    >>> del os.environ["PET_VERBOSE"]
+    """
 
     def __init__(self, dest: str, default: bool = False, **kwargs: Any) -> None:
         given = bool(int(os.environ.get(f"PET_{dest.upper()}", int(default))))

@@ -16,7 +16,12 @@ T = TypeVar("T")
 
 @dataclass
 class SyncPayload(Generic[T]):
-    """What a process tells the others: a value, or what its function raised."""
+    """What a process tells the others: a value, or what its function raised.
+
+    >>> from torch.distributed.collective_utils import SyncPayload
+    >>> SyncPayload(stage_name="load", success=True, payload=3)
+    SyncPayload(stage_name='load', success=True, payload=3, exception=None)
+    """
 
     stage_name: str | None
     success: bool
@@ -41,7 +46,15 @@ def broadcast(
     rank: int = 0,
     pg: dist.ProcessGroup | None = None,
 ) -> T:
-    """Return a value of one process, or what its function returns, in all; what it raises, all raise."""
+    """Return a value of one process, or what its function returns, in all; what it raises, all raise.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> from torch.distributed.collective_utils import broadcast
+    >>> broadcast(lambda: 3, rank=0)
+    3
+    >>> dist.destroy_process_group()
+    """
     if not success and data_or_fn is not None:
         raise AssertionError("Data or Function is expected to be None if not successful")
     told = SyncPayload[Any](stage_name, success, None)
@@ -60,7 +73,15 @@ def broadcast(
 def all_gather(
     data_or_fn: T | Callable[[], T], stage_name: str | None = None, pg: dist.ProcessGroup | None = None
 ) -> list[T]:
-    """Return the values of all processes, or what their functions return; what some raise, all raise."""
+    """Return the values of all processes, or what their functions return; what some raise, all raise.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> from torch.distributed.collective_utils import all_gather
+    >>> all_gather("a")
+    ['a']
+    >>> dist.destroy_process_group()
+    """
     told: list[Any] = [_attempt(data_or_fn, stage_name)]
     if pg is not None:
         found: list[Any] = [None] * dist.get_world_size(pg)
@@ -79,7 +100,17 @@ def all_gather_object_enforce_type(
     obj: Any,
     type_checker: Callable[[Any, Any], bool] = lambda x, y: type(x) is type(y),
 ) -> None:
-    """Fill a list with the objects of all processes, which must be of one type."""
+    """Fill a list with the objects of all processes, which must be of one type.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> from torch.distributed.collective_utils import all_gather_object_enforce_type
+    >>> found = [None]
+    >>> all_gather_object_enforce_type(dist.group.WORLD, found, 3)
+    >>> found
+    [3]
+    >>> dist.destroy_process_group()
+    """
     dist.all_gather_object(object_list, obj, group=pg)
     first = object_list[0]
     for other in object_list[1:]:

@@ -23,28 +23,30 @@ from mindtorch.distributed._coalescing import (  # noqa: F401
     _TimeEstimator,
 )
 from mindtorch.distributed._collectives import (  # noqa: F401
-    _all_gather_base,
     _reduce_scatter_base,
-    _validate_output_list_for_rank,
-    all_gather,
-    all_gather_coalesced,
-    all_gather_into_tensor,
-    all_gather_single,
     all_reduce,
     all_reduce_coalesced,
-    all_to_all,
-    all_to_all_single,
     barrier,
     broadcast,
-    gather,
     monitored_barrier,
     reduce,
     reduce_scatter,
     reduce_scatter_single,
     reduce_scatter_tensor,
-    scatter,
 )
 from mindtorch.distributed._debug import get_debug_level
+from mindtorch.distributed._gathers import (  # noqa: F401
+    _all_gather_base,
+    _validate_output_list_for_rank,
+    all_gather,
+    all_gather_coalesced,
+    all_gather_into_tensor,
+    all_gather_single,
+    all_to_all,
+    all_to_all_single,
+    gather,
+    scatter,
+)
 from mindtorch.distributed._gloo import ProcessGroupGloo
 from mindtorch.distributed._messages import P2POp, batch_isend_irecv, irecv, isend, recv, send
 from mindtorch.distributed._names import Backend, BackendConfig, _parse_backend_string  # noqa: F401

@@ -17,6 +17,9 @@ def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]
 
     Raises:
         RuntimeError: a kind of specialisation that does not exist.
+
+    >>> torch.jit.set_fusion_strategy([("STATIC", 2)])
+    [('STATIC', 2), ('DYNAMIC', 10)]
     """
     for kind, _ in strategy:
         if kind not in ("STATIC", "DYNAMIC"):
@@ -27,7 +30,12 @@ def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]
 
 
 def enable_onednn_fusion(enabled: bool) -> None:
-    """Take note of whether oneDNN's fusion is wanted."""
+    """Take note of whether oneDNN's fusion is wanted.
+
+    >>> torch.jit.enable_onednn_fusion(False)
+    >>> torch.jit.onednn_fusion_enabled()
+    False
+    """
     _onednn[0] = bool(enabled)
 
 
@@ -57,7 +65,12 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 
 
 class strict_fusion:
-    """A block whose compiled code must be fused; in Python it does nothing."""
+    """A block whose compiled code must be fused; in Python it does nothing.
+
+    >>> with torch.jit.strict_fusion():
+    ...     print(torch.ones(1) + 1)
+    tensor([2.])
+    """
 
     def __enter__(self) -> None:
         pass

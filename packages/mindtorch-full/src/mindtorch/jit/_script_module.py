@@ -18,7 +18,12 @@ _writing = LazyModule("mindtorch.jit._writing", "only programs that save a compi
 
 
 class ScriptModule(Module):
-    """A compiled module: one that was traced or scripted, or that `torch.jit.load` returned."""
+    """A compiled module: one that was traced or scripted, or that `torch.jit.load` returned.
+
+    >>> model = torch.jit.script(torch.nn.Sequential(torch.nn.ReLU()))
+    >>> isinstance(model, torch.jit.ScriptModule), model(torch.tensor([-1.0, 2.0]))
+    (True, tensor([0., 2.]))
+    """
 
 
 class Declared:

@@ -270,7 +270,14 @@ def triton_op(
     mutates_args: str | Iterable[str],
     schema: str | None = None,
 ) -> Any:
-    """As `custom_op`; the Triton kernels that the function would launch are refused by `wrap_triton`."""
+    """As `custom_op`; the Triton kernels that the function would launch are refused by `wrap_triton`.
+
+    >>> @torch.library.triton_op("docs::plus_one", mutates_args=())
+    ... def plus_one(x: torch.Tensor) -> torch.Tensor:
+    ...     return x + 1
+    >>> plus_one(torch.ones(2))
+    tensor([2., 2.])
+    """
     return custom_op(name, fn, mutates_args=mutates_args, schema=schema)
 
 

@@ -65,7 +65,17 @@ def register_fake(
 def impl_abstract(
     qualname: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None, _stacklevel: int = 1
 ) -> Any:
-    """The older name of `register_fake`."""
+    """The older name of `register_fake`.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.library.define("docs::shaped", "(Tensor x) -> Tensor")
+    >>> @torch.library.impl_abstract("docs::shaped")
+    ... def _(x):
+    ...     return x.new_empty(7)
+    >>> torch.ops.docs.shaped(torch.ones(2, device="meta")).shape
+    torch.Size([7])
+    """
     warnings.warn(
         "`torch.library.impl_abstract` was renamed to `torch.library.register_fake`. Please use that instead; we will "
         "remove `torch.library.impl_abstract` in a future version of PyTorch.",
@@ -100,7 +110,16 @@ def register_autograd(
 
 
 def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Library | None = None) -> Any:
-    """Have an operator's floating-point inputs cast to a dtype where autocast is on for a device type."""
+    """Have an operator's floating-point inputs cast to a dtype where autocast is on for a device type.
+
+    >>> @torch.library.custom_op("docs::halves", mutates_args=())
+    ... def halves(x: torch.Tensor) -> torch.Tensor:
+    ...     return x / 2
+    >>> _ = torch.library.register_autocast("docs::halves", "cpu", torch.bfloat16)
+    >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+    ...     print(halves(torch.ones(1)))
+    tensor([0.5000], dtype=torch.bfloat16)
+    """
     name = name_of(op, "register_autocast")
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
@@ -120,6 +139,22 @@ def register_torch_dispatch(
     """Make a function handle an operator for a class with `__torch_dispatch__` or a mode; a decorator without `func`.
 
     A tensor's type gives `func(func, types, args, kwargs)`, a mode's `func(mode, func, types, args, kwargs)`.
+
+    >>> @torch.library.custom_op("docs::tripled", mutates_args=())
+    ... def tripled(x: torch.Tensor) -> torch.Tensor:
+    ...     return 3 * x
+    >>> class Watched(torch.Tensor):
+    ...     pass
+    >>> from torch.utils._python_dispatch import TorchDispatchMode
+    >>> class Mode(TorchDispatchMode):
+    ...     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    ...         return func(*args, **(kwargs or {}))
+    >>> @torch.library.register_torch_dispatch("docs::tripled", Mode)
+    ... def _(mode, func, types, args, kwargs):
+    ...     return torch.tensor(-1.0)
+    >>> with Mode():
+    ...     print(tripled(torch.ones(1)))
+    tensor(-1.)
     """
     name = name_of(op, "register_torch_dispatch")
 

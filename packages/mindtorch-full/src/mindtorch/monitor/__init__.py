@@ -28,7 +28,11 @@ data_value_t = str | int | float | bool
 
 
 class Aggregation(enum.Enum):
-    """What a `Stat` makes of its values."""
+    """What a `Stat` makes of its values.
+
+    >>> [str(one) for one in (torch.monitor.Aggregation.SUM, torch.monitor.Aggregation.MEAN)]
+    ['Aggregation.SUM', 'Aggregation.MEAN']
+    """
 
     VALUE = 0
     MEAN = 2
@@ -49,6 +53,11 @@ class Event:
 
     Raises:
         TypeError: data that are no dict of texts and numbers.
+
+    >>> from datetime import datetime
+    >>> event = torch.monitor.Event("saved", datetime(2026, 1, 2), {"step": 3})
+    >>> event.name, event.data
+    ('saved', {'step': 3})
     """
 
     def __init__(self, name: str, timestamp: datetime, data: dict[str, data_value_t]) -> None:
@@ -63,7 +72,13 @@ class Event:
 
 
 class EventHandlerHandle:
-    """What `register_event_handler` gives, to take the handler back with."""
+    """What `register_event_handler` gives, to take the handler back with.
+
+    >>> handle = torch.monitor.register_event_handler(lambda event: print(event.name))
+    >>> type(handle).__name__
+    'EventHandlerHandle'
+    >>> torch.monitor.unregister_event_handler(handle)
+    """
 
     def __init__(self, handler: Callable[[Event], None]) -> None:
         self._handler = handler
@@ -74,7 +89,14 @@ _lock = threading.Lock()
 
 
 def register_event_handler(handler: Callable[[Event], None]) -> EventHandlerHandle:
-    """Call `handler` with every event from now on."""
+    """Call `handler` with every event from now on.
+
+    >>> from datetime import datetime
+    >>> handle = torch.monitor.register_event_handler(lambda event: print(event.name, event.data))
+    >>> torch.monitor.log_event(torch.monitor.Event("saved", datetime(2026, 1, 2), {"step": 3}))
+    saved {'step': 3}
+    >>> torch.monitor.unregister_event_handler(handle)
+    """
     handle = EventHandlerHandle(handler)
     with _lock:
         _handlers.append(handle)
@@ -82,13 +104,27 @@ def register_event_handler(handler: Callable[[Event], None]) -> EventHandlerHand
 
 
 def unregister_event_handler(handler: EventHandlerHandle) -> None:
-    """Take back the handler that `register_event_handler` gave this for."""
+    """Take back the handler that `register_event_handler` gave this for.
+
+    >>> from datetime import datetime
+    >>> handle = torch.monitor.register_event_handler(print)
+    >>> torch.monitor.unregister_event_handler(handle)
+    >>> print(torch.monitor.log_event(torch.monitor.Event("heard by nobody", datetime(2026, 1, 2), {})))
+    None
+    """
     with _lock:
         _handlers.remove(handler)
 
 
 def log_event(event: Event) -> None:
-    """Give an event to every handler."""
+    """Give an event to every handler.
+
+    >>> from datetime import datetime
+    >>> handle = torch.monitor.register_event_handler(lambda event: print("heard", event.name))
+    >>> torch.monitor.log_event(torch.monitor.Event("saved", datetime(2026, 1, 2), {}))
+    heard saved
+    >>> torch.monitor.unregister_event_handler(handle)
+    """
     with _lock:
         handlers = list(_handlers)
     for one in handlers:
@@ -102,6 +138,13 @@ class Stat:
         aggregations: what to make of the values.
         window_size: the length of an interval.
         max_samples: values that fill an interval before its time.
+
+    >>> from datetime import timedelta
+    >>> stat = torch.monitor.Stat("loss", [torch.monitor.Aggregation.MEAN], timedelta(hours=1))
+    >>> stat.add(1.0)
+    >>> stat.add(2.0)
+    >>> stat.name, stat.count
+    ('loss', 2)
     """
 
     def __init__(
@@ -189,7 +232,19 @@ class _WaitCounter:
 
 
 class TensorboardEventHandler:
-    """A handler that writes the numbers of `Stat` events to a `SummaryWriter`."""
+    """A handler that writes the numbers of `Stat` events to a `SummaryWriter`.
+
+    >>> from datetime import datetime
+    >>> class Writer:
+    ...     def add_scalar(self, name, value, walltime=None):
+    ...         print(name, value)
+    >>> handle = torch.monitor.register_event_handler(torch.monitor.TensorboardEventHandler(Writer()))
+    >>> torch.monitor.log_event(
+    ...     torch.monitor.Event("torch.monitor.Stat", datetime(2026, 1, 2), {"loss.mean": 1.5})
+    ... )
+    loss.mean 1.5
+    >>> torch.monitor.unregister_event_handler(handle)
+    """
 
     def __init__(self, writer: Any) -> None:
         self._writer = writer

@@ -59,14 +59,25 @@ class ProcessException(Exception):
 
 
 class ProcessRaisedException(ProcessException):
-    """A process raised; the message holds its traceback."""
+    """A process raised; the message holds its traceback.
+
+    >>> from torch.multiprocessing import ProcessRaisedException
+    >>> str(ProcessRaisedException("it raised", 0, 4321))
+    'it raised'
+    """
 
     def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
         super().__init__(msg, error_index, error_pid)
 
 
 class ProcessExitedException(ProcessException):
-    """A process ended by a signal or with an exit code."""
+    """A process ended by a signal or with an exit code.
+
+    >>> from torch.multiprocessing import ProcessExitedException
+    >>> error = ProcessExitedException("it ended", 1, 4321, exit_code=3)
+    >>> error.exit_code, error.error_pid
+    (3, 4321)
+    """
 
     __slots__ = ["exit_code"]
 
@@ -105,7 +116,11 @@ def _die_with_parent(parent: int) -> None:
 
 
 class ProcessContext:
-    """A running group of processes."""
+    """A running group of processes.
+
+    >>> torch.multiprocessing.ProcessContext([], []).join()
+    True
+    """
 
     def __init__(self, processes: list[Any], error_files: list[str]) -> None:
         self.error_files = error_files
@@ -178,7 +193,11 @@ class ProcessContext:
 
 
 class SpawnContext(ProcessContext):
-    """A group of spawned processes."""
+    """A group of spawned processes.
+
+    >>> torch.multiprocessing.SpawnContext([], []).pids()
+    []
+    """
 
 
 def start_processes(

@@ -97,7 +97,15 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 
 class UninitializedTensorMixin:
-    """What parameters and buffers of unknown shape share: they raise until :meth:`materialize` gives the shape."""
+    """What parameters and buffers of unknown shape share: they raise until :meth:`materialize` gives the shape.
+
+    >>> weight = torch.nn.parameter.UninitializedParameter()
+    >>> isinstance(weight, torch.nn.parameter.UninitializedTensorMixin)
+    True
+    >>> weight.materialize((2, 3))
+    >>> weight.shape
+    torch.Size([2, 3])
+    """
 
     _allowed_methods = (
         "__hash__",

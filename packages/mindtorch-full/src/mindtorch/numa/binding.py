@@ -10,7 +10,12 @@ __all__ = ["AffinityMode", "NumaOptions"]
 
 class AffinityMode(str, Enum):  # noqa: UP042 (its text is the name with the class, as in torch)
     """Which processors a worker may use: those of its device's memory node, of its socket, a share of the node that no
-    other worker has, or those of one cache."""
+    other worker has, or those of one cache.
+
+    >>> from torch.numa.binding import AffinityMode
+    >>> [one.value for one in AffinityMode]
+    ['node', 'socket', 'exclusive', 'core-complex']
+    """
 
     NODE = "node"
     SOCKET = "socket"
@@ -20,7 +25,12 @@ class AffinityMode(str, Enum):  # noqa: UP042 (its text is the name with the cla
 
 @dataclass(frozen=True)
 class NumaOptions:
-    """The mode, and whether a binding that fails is passed over."""
+    """The mode, and whether a binding that fails is passed over.
+
+    >>> from torch.numa.binding import AffinityMode, NumaOptions
+    >>> NumaOptions(AffinityMode.NODE).should_fall_back_if_binding_fails
+    False
+    """
 
     affinity_mode: AffinityMode
     should_fall_back_if_binding_fails: bool = False

@@ -82,7 +82,11 @@ def export(
 
 
 def is_in_onnx_export() -> bool:
-    """Return False: no export is ever under way."""
+    """Return False: no export is ever under way.
+
+    >>> torch.onnx.is_in_onnx_export()
+    False
+    """
     return False
 
 

@@ -6,11 +6,19 @@ __all__ = ["OnnxExporterWarning", "UnsupportedOperatorError"]
 
 
 class OnnxExporterWarning(UserWarning):
-    """A warning of the exporter."""
+    """A warning of the exporter.
+
+    >>> issubclass(torch.onnx.errors.OnnxExporterWarning, UserWarning)
+    True
+    """
 
 
 class OnnxExporterError(RuntimeError):
-    """An error of the exporter."""
+    """An error of the exporter.
+
+    >>> issubclass(torch.onnx.OnnxExporterError, RuntimeError)
+    True
+    """
 
 
 class UnsupportedOperatorError(OnnxExporterError):

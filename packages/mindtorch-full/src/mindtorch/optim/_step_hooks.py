@@ -13,12 +13,30 @@ global_post_hooks: dict[int, Callable[..., Any]] = OrderedDict()
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(optimizer, args, kwargs)`` before every ``step`` of every optimizer."""
+    """Call ``hook(optimizer, args, kwargs)`` before every ``step`` of every optimizer.
+
+    >>> from torch.optim.optimizer import register_optimizer_step_pre_hook
+    >>> handle = register_optimizer_step_pre_hook(
+    ...     lambda optimizer, args, kwargs: print("before", type(optimizer).__name__)
+    ... )
+    >>> torch.optim.SGD([torch.ones(1, requires_grad=True)]).step()
+    before SGD
+    >>> handle.remove()
+    """
     return add_hook(global_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(optimizer, args, kwargs)`` after every ``step`` of every optimizer."""
+    """Call ``hook(optimizer, args, kwargs)`` after every ``step`` of every optimizer.
+
+    >>> from torch.optim.optimizer import register_optimizer_step_post_hook
+    >>> handle = register_optimizer_step_post_hook(
+    ...     lambda optimizer, args, kwargs: print("after", type(optimizer).__name__)
+    ... )
+    >>> torch.optim.SGD([torch.ones(1, requires_grad=True)]).step()
+    after SGD
+    >>> handle.remove()
+    """
     return add_hook(global_post_hooks, hook)
 
 

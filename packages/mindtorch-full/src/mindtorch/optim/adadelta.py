@@ -90,7 +90,25 @@ def adadelta(
     weight_decay: float,
     maximize: bool,
 ) -> None:
-    """One Adadelta step of each parameter, with the state given as lists."""
+    """One Adadelta step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.adadelta import adadelta
+    >>> weight, grad, zeros = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5]), torch.zeros(2)
+    >>> adadelta(
+    ...     [weight],
+    ...     [grad],
+    ...     [zeros],
+    ...     [zeros.clone()],
+    ...     [torch.tensor(0.0)],
+    ...     lr=10.0,
+    ...     rho=0.9,
+    ...     eps=1e-4,
+    ...     weight_decay=0.0,
+    ...     maximize=False,
+    ... )
+    >>> weight
+    tensor([0.6844, 2.3156])
+    """
     group: dict[str, Any] = {"capturable": capturable, "foreach": foreach, "differentiable": differentiable, "lr": lr}
     group |= {"rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
     step_each(Adadelta, params, grads, {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": state_steps}, group)

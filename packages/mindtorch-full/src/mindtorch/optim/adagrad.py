@@ -183,7 +183,24 @@ def adagrad(
     eps: float,
     maximize: bool,
 ) -> None:
-    """One Adagrad step of each parameter, with the state given as lists."""
+    """One Adagrad step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.adagrad import adagrad
+    >>> weight, grad = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5])
+    >>> adagrad(
+    ...     [weight],
+    ...     [grad],
+    ...     [torch.zeros(2)],
+    ...     [torch.tensor(0.0)],
+    ...     lr=0.1,
+    ...     weight_decay=0.0,
+    ...     lr_decay=0.0,
+    ...     eps=1e-10,
+    ...     maximize=False,
+    ... )
+    >>> weight
+    tensor([0.9000, 2.1000])
+    """
     if not all(is_tensor(step) for step in state_steps):
         raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
     group: dict[str, Any] = {"lr": lr, "weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps}

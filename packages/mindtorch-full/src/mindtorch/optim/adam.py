@@ -299,7 +299,28 @@ def adam(
     eps: float,
     maximize: bool,
 ) -> None:
-    """One Adam step of each parameter, with the state given as lists."""
+    """One Adam step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.adam import adam
+    >>> weight, grad, zeros = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5]), torch.zeros(2)
+    >>> adam(
+    ...     [weight],
+    ...     [grad],
+    ...     [zeros],
+    ...     [zeros.clone()],
+    ...     [],
+    ...     [torch.tensor(0.0)],
+    ...     amsgrad=False,
+    ...     beta1=0.9,
+    ...     beta2=0.999,
+    ...     lr=0.1,
+    ...     weight_decay=0.0,
+    ...     eps=1e-8,
+    ...     maximize=False,
+    ... )
+    >>> weight
+    tensor([0.9000, 2.1000])
+    """
     if grad_scale is not None or found_inf is not None:
         raise RuntimeError("Expected grad_scale and found_inf to be None")
     if not all(is_tensor(step) for step in state_steps):

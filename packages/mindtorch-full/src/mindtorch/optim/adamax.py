@@ -119,7 +119,25 @@ def adamax(
     lr: float,
     weight_decay: float,
 ) -> None:
-    """One Adamax step of each parameter, with the state given as lists."""
+    """One Adamax step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.adamax import adamax
+    >>> weight, grad, zeros = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5]), torch.zeros(2)
+    >>> adamax(
+    ...     [weight],
+    ...     [grad],
+    ...     [zeros],
+    ...     [zeros.clone()],
+    ...     [torch.tensor(0.0)],
+    ...     eps=1e-8,
+    ...     beta1=0.9,
+    ...     beta2=0.999,
+    ...     lr=0.1,
+    ...     weight_decay=0.0,
+    ... )
+    >>> weight
+    tensor([0.9000, 2.1000])
+    """
     group: dict[str, Any] = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
     group |= {"capturable": capturable, "eps": eps, "lr": lr, "weight_decay": weight_decay, "betas": (beta1, beta2)}
     step_each(Adamax, params, grads, {"exp_avg": exp_avgs, "exp_inf": exp_infs, "step": state_steps}, group)

@@ -81,7 +81,28 @@ def adamw(
     eps: float,
     maximize: bool,
 ) -> None:
-    """One AdamW step of each parameter, with the state given as lists."""
+    """One AdamW step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.adamw import adamw
+    >>> weight, grad, zeros = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5]), torch.zeros(2)
+    >>> adamw(
+    ...     [weight],
+    ...     [grad],
+    ...     [zeros],
+    ...     [zeros.clone()],
+    ...     [],
+    ...     [torch.tensor(0.0)],
+    ...     amsgrad=False,
+    ...     beta1=0.9,
+    ...     beta2=0.999,
+    ...     lr=0.1,
+    ...     weight_decay=0.1,
+    ...     eps=1e-8,
+    ...     maximize=False,
+    ... )
+    >>> weight
+    tensor([0.8900, 2.0800])
+    """
     adam(
         params,
         grads,

@@ -112,7 +112,27 @@ def asgd(
     alpha: float,
     weight_decay: float,
 ) -> None:
-    """One ASGD step of each parameter, with the state given as lists."""
+    """One ASGD step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.asgd import asgd
+    >>> weight, grad = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5])
+    >>> mean, mu, eta, step = torch.zeros(2), torch.tensor(1.0), torch.tensor(0.1), torch.tensor(0.0)
+    >>> asgd(
+    ...     [weight],
+    ...     [grad],
+    ...     [mean],
+    ...     [mu],
+    ...     [eta],
+    ...     [step],
+    ...     lambd=1e-4,
+    ...     lr=0.1,
+    ...     t0=1e6,
+    ...     alpha=0.75,
+    ...     weight_decay=0.0,
+    ... )
+    >>> weight
+    tensor([0.9500, 2.0500])
+    """
     group: dict[str, Any] = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
     group |= {"capturable": capturable, "lambd": lambd, "lr": lr, "t0": t0, "alpha": alpha}
     group |= {"weight_decay": weight_decay}

@@ -177,7 +177,27 @@ def nadam(
     momentum_decay: float,
     eps: float,
 ) -> None:
-    """One NAdam step of each parameter, with the state given as lists."""
+    """One NAdam step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.nadam import nadam
+    >>> weight, grad, zeros = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5]), torch.zeros(2)
+    >>> nadam(
+    ...     [weight],
+    ...     [grad],
+    ...     [zeros],
+    ...     [zeros.clone()],
+    ...     [torch.tensor(1.0)],
+    ...     [torch.tensor(0.0)],
+    ...     beta1=0.9,
+    ...     beta2=0.999,
+    ...     lr=0.1,
+    ...     weight_decay=0.0,
+    ...     momentum_decay=4e-3,
+    ...     eps=1e-8,
+    ... )
+    >>> weight
+    tensor([0.8944, 2.1056])
+    """
     group: dict[str, Any] = {"decoupled_weight_decay": decoupled_weight_decay, "foreach": foreach}
     group |= {"capturable": capturable, "differentiable": differentiable, "maximize": maximize, "lr": lr}
     group |= {"weight_decay": weight_decay, "momentum_decay": momentum_decay, "eps": eps, "betas": (beta1, beta2)}

@@ -157,7 +157,25 @@ def radam(
     weight_decay: float,
     eps: float,
 ) -> None:
-    """One RAdam step of each parameter, with the state given as lists."""
+    """One RAdam step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.radam import radam
+    >>> weight, grad, zeros = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5]), torch.zeros(2)
+    >>> radam(
+    ...     [weight],
+    ...     [grad],
+    ...     [zeros],
+    ...     [zeros.clone()],
+    ...     [torch.tensor(0.0)],
+    ...     beta1=0.9,
+    ...     beta2=0.999,
+    ...     lr=0.1,
+    ...     weight_decay=0.0,
+    ...     eps=1e-8,
+    ... )
+    >>> weight
+    tensor([0.9500, 2.0500])
+    """
     group: dict[str, Any] = {"decoupled_weight_decay": decoupled_weight_decay, "foreach": foreach}
     group |= {"differentiable": differentiable, "capturable": capturable, "maximize": maximize, "lr": lr}
     group |= {"weight_decay": weight_decay, "eps": eps, "betas": (beta1, beta2)}

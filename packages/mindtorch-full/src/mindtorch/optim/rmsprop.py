@@ -148,7 +148,27 @@ def rmsprop(
     momentum: float,
     centered: bool,
 ) -> None:
-    """One RMSprop step of each parameter, with the state given as lists."""
+    """One RMSprop step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.rmsprop import rmsprop
+    >>> weight, grad = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5])
+    >>> rmsprop(
+    ...     [weight],
+    ...     [grad],
+    ...     [torch.zeros(2)],
+    ...     [],
+    ...     [],
+    ...     [torch.tensor(0.0)],
+    ...     lr=0.01,
+    ...     alpha=0.99,
+    ...     eps=1e-8,
+    ...     weight_decay=0.0,
+    ...     momentum=0.0,
+    ...     centered=False,
+    ... )
+    >>> weight
+    tensor([0.9000, 2.1000])
+    """
     group: dict[str, Any] = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable}
     group |= {"capturable": capturable, "lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay}
     group |= {"momentum": momentum, "centered": centered}

@@ -93,7 +93,25 @@ def rprop(
     etaminus: float,
     etaplus: float,
 ) -> None:
-    """One Rprop step of each parameter, with the state given as lists."""
+    """One Rprop step of each parameter, with the state given as lists.
+
+    >>> from torch.optim.rprop import rprop
+    >>> weight, grad, last = torch.tensor([1.0, 2.0]), torch.tensor([0.5, -0.5]), torch.tensor([0.1, 0.1])
+    >>> steps = torch.full((2,), 0.1)
+    >>> rprop(
+    ...     [weight],
+    ...     [grad],
+    ...     [last],
+    ...     [steps],
+    ...     [torch.tensor(0.0)],
+    ...     step_size_min=1e-6,
+    ...     step_size_max=50.0,
+    ...     etaminus=0.5,
+    ...     etaplus=1.2,
+    ... )
+    >>> weight, steps
+    (tensor([0.8800, 2.0000]), tensor([0.1200, 0.0500]))
+    """
     group: dict[str, Any] = {"foreach": foreach, "capturable": capturable, "maximize": maximize}
     group |= {"differentiable": differentiable, "etas": (etaminus, etaplus)}
     group |= {"step_sizes": (step_size_min, step_size_max)}

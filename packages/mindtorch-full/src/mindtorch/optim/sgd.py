@@ -152,7 +152,24 @@ def sgd(
     nesterov: bool,
     maximize: bool,
 ) -> None:
-    """One step of each parameter, with the buffers given (and filled in) as a list."""
+    """One step of each parameter, with the buffers given (and filled in) as a list.
+
+    >>> from torch.optim.sgd import sgd
+    >>> weight, grad = torch.tensor([1.0, 2.0]), torch.tensor([0.5, 0.5])
+    >>> sgd(
+    ...     [weight],
+    ...     [grad],
+    ...     [None],
+    ...     weight_decay=0.0,
+    ...     momentum=0.0,
+    ...     lr=0.1,
+    ...     dampening=0.0,
+    ...     nesterov=False,
+    ...     maximize=False,
+    ... )
+    >>> weight
+    tensor([0.9500, 1.9500])
+    """
     if grad_scale is not None or found_inf is not None:
         raise AssertionError("Expected grad_scale and found_inf to be None")
     group: dict[str, Any] = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}

@@ -25,7 +25,11 @@ class _ModuleProviderAction(Enum):
 
 
 class PackagingErrorReason(Enum):
-    """Why a module cannot be packaged."""
+    """Why a module cannot be packaged.
+
+    >>> str(torch.package.package_exporter.PackagingErrorReason.DENIED)
+    'PackagingErrorReason.DENIED'
+    """
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}.{self.name}>"

@@ -12,7 +12,18 @@ __all__ = ["Directory"]
 
 
 class Directory:
-    """A folder, or a file, which has no children. `PackageImporter.file_structure` makes them."""
+    """A folder, or a file, which has no children. `PackageImporter.file_structure` makes them.
+
+    >>> import io
+    >>> kept = io.BytesIO()
+    >>> with torch.package.PackageExporter(kept) as exporter:
+    ...     exporter.save_text("notes", "a.txt", "text")
+    >>> kept.seek(0)
+    0
+    >>> directory = torch.package.PackageImporter(kept).file_structure(include="**/*.txt")
+    >>> directory.has_file("notes/a.txt")
+    True
+    """
 
     def __init__(self, name: str, is_dir: bool) -> None:
         self.name = name

@@ -61,10 +61,15 @@ def _written(node: ast.expr | None) -> object:
 
 
 def find_files_source_depends_on(src: str, package: str) -> list[tuple[str, str | None]]:
-    """Return the modules that a source imports, each with the name it takes from there.
+    r"""Return the modules that a source imports, each with the name it takes from there.
 
     Args:
         package: what relative imports start from.
+
+    >>> torch.package.find_file_dependencies.find_files_source_depends_on(
+    ...     "import math\nfrom os import path\n", "model"
+    ... )
+    [('math', None), ('os', 'path')]
     """
     visitor = _References(package)
     visitor.visit(ast.parse(src))

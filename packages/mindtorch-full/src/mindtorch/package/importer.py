@@ -21,11 +21,21 @@ _MAIN = ("__main__", "__mp_main__")
 
 
 class ObjNotFoundError(Exception):
-    """An importer has nothing under an object's name."""
+    """An importer has nothing under an object's name.
+
+    >>> torch.package.sys_importer.get_name(lambda x: x)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    torch.package.importer.ObjNotFoundError: <function <lambda> at ...> was not found as __main__.<lambda>
+    """
 
 
 class ObjMismatchError(Exception):
-    """An importer has another object under an object's name."""
+    """An importer has another object under an object's name.
+
+    >>> issubclass(torch.package.ObjMismatchError, Exception)
+    True
+    """
 
 
 def find(module: ModuleType, name: str) -> Any:
@@ -51,7 +61,13 @@ def _reduced_name(obj: Any) -> str | None:
 
 
 class Importer(ABC):
-    """An environment that modules are imported from: what `get_name` answers, `import_module` finds again."""
+    """An environment that modules are imported from: what `get_name` answers, `import_module` finds again.
+
+    >>> torch.package.sys_importer.import_module("math").floor(2.5)
+    2
+    >>> isinstance(torch.package.sys_importer, torch.package.Importer)
+    True
+    """
 
     modules: dict[str, ModuleType]
 

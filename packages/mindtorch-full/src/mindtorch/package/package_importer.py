@@ -59,6 +59,14 @@ class PackageImporter(Importer):
     Args:
         file_or_buffer: a path, that of a folder with the unpacked package too, or a binary stream.
         module_allowed: says of a module that is imported from outside whether it may be; ImportError where not.
+
+    >>> import io
+    >>> kept = io.BytesIO()
+    >>> with torch.package.PackageExporter(kept) as exporter:
+    ...     exporter.save_pickle("model", "weights.pkl", {"w": torch.ones(2)})
+    >>> _ = kept.seek(0)
+    >>> torch.package.PackageImporter(kept).load_pickle("model", "weights.pkl")
+    {'w': tensor([1., 1.])}
     """
 
     modules: dict[str, ModuleType]

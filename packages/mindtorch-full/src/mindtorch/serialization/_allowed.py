@@ -35,7 +35,12 @@ _marked_safe: dict[Any, None] = {}
 
 
 class StorageType:
-    """The element type that a storage class in a file stands for."""
+    """The element type that a storage class in a file stands for.
+
+    >>> storage = torch.serialization.StorageType("FloatStorage")
+    >>> storage.dtype
+    torch.float32
+    """
 
     __slots__ = ("_dtype",)
 

@@ -27,7 +27,11 @@ is refused before memory is taken."""
 
 
 class SourceChangeWarning(Warning):
-    """The code of a module class is not what it was when the file was saved."""
+    """The code of a module class is not what it was when the file was saved.
+
+    >>> issubclass(torch.serialization.SourceChangeWarning, Warning)
+    True
+    """
 
 
 def check_source(cls: type, saved: str) -> None:

@@ -119,14 +119,26 @@ def _restore(name: str, storage: Any, location: str) -> Any:
 
 
 def validate_cuda_device(location: str) -> int | None:
-    """The index of the CUDA device that a tag names; ValueError for tags of other devices."""
+    """The index of the CUDA device that a tag names; ValueError for tags of other devices.
+
+    >>> torch.serialization.validate_cuda_device("cuda:0")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is ...
+    """
     if not location.startswith("cuda"):
         raise ValueError(f"Expected a cuda device, but got: {location}")
     return validate_device(location, "cuda").index
 
 
 def validate_hpu_device(location: str) -> int | None:
-    """The index of the HPU device that a tag names."""
+    """The index of the HPU device that a tag names.
+
+    >>> torch.serialization.validate_hpu_device("hpu:0")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: The HPU device module is not registered. If you are running on a CPU-only machine, ...
+    """
     return validate_device(location, "hpu").index
 
 

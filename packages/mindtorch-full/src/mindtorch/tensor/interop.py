@@ -31,7 +31,11 @@ NUMPY_TYPES = frozenset(
 
 
 class DLDeviceType(enum.IntEnum):
-    """Device codes of the DLPack standard."""
+    """Device codes of the DLPack standard.
+
+    >>> int(torch.utils.dlpack.DLDeviceType.kDLCPU), torch.ones(1).__dlpack_device__()
+    (1, (<DLDeviceType.kDLCPU: 1>, 0))
+    """
 
     __module__ = "torch.utils.dlpack"
 

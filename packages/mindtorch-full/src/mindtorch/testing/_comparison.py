@@ -214,7 +214,15 @@ def assert_allclose(
     equal_nan: bool = True,
     msg: str = "",
 ) -> None:
-    """The older form: converts its inputs and checks values only."""
+    """The older form: converts its inputs and checks values only.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.testing.assert_allclose(torch.ones(2), torch.ones(3))
+    Traceback (most recent call last):
+        ...
+    AssertionError: The values for attribute 'shape' do not match: torch.Size([2]) != torch.Size([3]).
+    """
     warnings.warn(
         "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. "
         "Please use `torch.testing.assert_close()` instead. "

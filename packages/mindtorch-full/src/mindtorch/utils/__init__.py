@@ -27,7 +27,14 @@ _SUBMODULES = (
 
 
 def set_module(obj: Any, mod: Any) -> None:
-    """Change the module name an object shows."""
+    """Change the module name an object shows.
+
+    >>> class Layer:
+    ...     pass
+    >>> torch.utils.set_module(Layer, "my.layers")
+    >>> Layer.__module__
+    'my.layers'
+    """
     if not isinstance(mod, str):
         raise TypeError("The mod argument should be a string")
     obj.__module__ = mod

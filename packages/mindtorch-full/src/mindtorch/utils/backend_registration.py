@@ -18,7 +18,13 @@ _chosen: dict[str, str] = {}
 
 
 def rename_privateuse1_backend(backend_name: str) -> None:
-    """Give the device type of other distributions its name, once; where the Ascend backend is in use that is `npu`."""
+    """Give the device type of other distributions its name, once; where the Ascend backend is in use that is `npu`.
+
+    >>> torch.utils.rename_privateuse1_backend("cpu")
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot register privateuse1 backend with in-tree device name: cpu
+    """
     if backend_name in _IN_TREE:
         raise RuntimeError(f"Cannot register privateuse1 backend with in-tree device name: {backend_name}")
     taken = _chosen.get("name") or (_ASCEND if _ASCEND in array_types else backend_name)

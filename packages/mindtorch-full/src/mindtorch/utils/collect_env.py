@@ -17,7 +17,11 @@ _PACKAGES = ("mindtorch", "torch", "numpy", "scipy", "ml-dtypes", "transformers"
 
 
 class SystemEnv(NamedTuple):
-    """What is known of the surroundings."""
+    """What is known of the surroundings.
+
+    >>> torch.utils.collect_env.SystemEnv._fields[:3]
+    ('torch_version', 'is_debug_build', 'cuda_compiled_version')
+    """
 
     torch_version: str
     is_debug_build: str
@@ -43,7 +47,11 @@ def get_pip_packages() -> str:
 
 
 def get_env_info() -> SystemEnv:
-    """Return what is known of the surroundings."""
+    """Return what is known of the surroundings.
+
+    >>> torch.utils.collect_env.get_env_info().is_cuda_available
+    'False'
+    """
     found = torch.accelerator.current_accelerator()
     return SystemEnv(
         torch_version=f"{torch.__version__} (MindTorch {__version__})",
@@ -61,7 +69,12 @@ def get_env_info() -> SystemEnv:
 
 
 def pretty_str(envinfo: SystemEnv) -> str:
-    """Return the text."""
+    """Return the text.
+
+    >>> from torch.utils.collect_env import get_env_info, pretty_str
+    >>> pretty_str(get_env_info()._replace(is_debug_build="maybe")).splitlines()[1]
+    'Is debug build: maybe'
+    """
     packages = "\n".join(f"[pip3] {line}" for line in envinfo.pip_packages.splitlines())
     return (
         f"PyTorch version: {envinfo.torch_version}\nIs debug build: {envinfo.is_debug_build}\n"
@@ -74,7 +87,11 @@ def pretty_str(envinfo: SystemEnv) -> str:
 
 
 def get_pretty_env_info() -> str:
-    """Return the text about these surroundings."""
+    """Return the text about these surroundings.
+
+    >>> torch.utils.collect_env.get_pretty_env_info().splitlines()[0].startswith("PyTorch version: 2.13.0")
+    True
+    """
     return pretty_str(get_env_info())
 
 

@@ -46,6 +46,18 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[..., 
 
     The function gets the call's arguments and `out_shape`, tensors as shapes; with `get_raw` the tensors themselves and
     `out_val`. ValueError for what is no operator, RuntimeError for one that has a formula.
+
+    >>> from torch.utils.flop_counter import FlopCounterMode, register_flop_formula
+    >>> @torch.library.custom_op("docs::cubes", mutates_args=())
+    ... def cubes(x: torch.Tensor) -> torch.Tensor:
+    ...     return x**3
+    >>> @register_flop_formula(torch.ops.docs.cubes)
+    ... def formula(x_shape, out_shape=None, **kwargs):
+    ...     return 2 * x_shape[0]
+    >>> with FlopCounterMode(display=False) as counter:
+    ...     _ = cubes(torch.ones(5))
+    >>> counter.get_total_flops()
+    10
     """
 
     def register(formula: Callable[..., Any]) -> Callable[..., Any]:
@@ -206,6 +218,12 @@ class FlopCounterMode:
         depth: how many levels of modules the printed table has.
         display: print the table at the end of the block (needs the package ``tabulate``).
         custom_mapping: operators and the functions that count them, besides those that are known.
+
+    >>> from torch.utils.flop_counter import FlopCounterMode
+    >>> with FlopCounterMode(display=False) as counter:
+    ...     _ = torch.ones(2, 3) @ torch.ones(3, 4)
+    >>> counter.get_total_flops()
+    48
     """
 
     def __init__(

@@ -18,13 +18,30 @@ _functions = LazyModule("mindtorch.nn.modules._functions", "modules use hooks")
 
 
 def unserializable_hook(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a hook as one that saving a tensor may drop, with a warning."""
+    """Mark a hook as one that saving a tensor may drop, with a warning.
+
+    >>> @torch.utils.hooks.unserializable_hook
+    ... def hook(grad):
+    ...     return grad
+    >>> hook.__torch_unserializable__
+    True
+    """
     f.__torch_unserializable__ = True  # type: ignore[attr-defined]
     return f
 
 
 def warn_if_has_hooks(tensor: Any) -> None:
-    """Warn once per hook that pickling ``tensor`` would lose."""
+    """Warn once per hook that pickling ``tensor`` would lose.
+
+    >>> import warnings
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> handle = x.register_hook(lambda grad: grad)
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     torch.utils.hooks.warn_if_has_hooks(x)
+    >>> len(found), "hooks on a Tensor are" in str(found[0].message)
+    (1, False)
+    """
     for hook in (tensor._backward_hooks or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(
@@ -39,6 +56,13 @@ class BackwardHook:
 
     The module's tensors pass through one identity node on the way in and one on the way out. The output node
     sees ``grad_output`` (pre-hooks may change it), the input node sees ``grad_input`` (hooks may change it).
+
+    >>> layer = torch.nn.ReLU()
+    >>> hook = torch.utils.hooks.BackwardHook(layer, [lambda module, gin, gout: print(gin, gout)], [])
+    >>> x = torch.tensor([-1.0, 1.0], requires_grad=True)
+    >>> y = hook.setup_output_hook(layer(*hook.setup_input_hook((x,))))
+    >>> y.sum().backward()
+    (tensor([0., 1.]),) (tensor([1., 1.]),)
     """
 
     def __init__(self, module: Any, user_hooks: Any, user_pre_hooks: Any) -> None:

@@ -22,6 +22,15 @@ class ModuleTracker:
 
     A module met first is called by its class; modules inside of it by their place in it. In backward a module is entered
     when the gradients of its outputs are there, and left when those of its inputs are.
+
+    >>> from torch.utils.module_tracker import ModuleTracker
+    >>> class Layer(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         print(sorted(tracker.parents))
+    ...         return x
+    >>> with ModuleTracker() as tracker:
+    ...     _ = torch.nn.Sequential(Layer())(torch.ones(1))
+    ['Global', 'Sequential', 'Sequential.0']
     """
 
     parents: set[str]

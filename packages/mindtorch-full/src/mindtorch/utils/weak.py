@@ -40,7 +40,13 @@ class _WeakKey(weakref.ref):  # type: ignore[type-arg]
 
 
 class WeakIdRef(_WeakKey):
-    """A weak reference that hashes and compares by the identity of what it refers to."""
+    """A weak reference that hashes and compares by the identity of what it refers to.
+
+    >>> x = torch.ones(1)
+    >>> reference = torch.utils.weak.WeakIdRef(x)
+    >>> reference() is x
+    True
+    """
 
     __slots__ = ()
 
@@ -68,7 +74,17 @@ class _WeakHashRef(_WeakKey):
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
-    """A dictionary whose entries go when their key object goes."""
+    """A dictionary whose entries go when their key object goes.
+
+    >>> x = torch.ones(1)
+    >>> notes = torch.utils.weak.WeakIdKeyDictionary()
+    >>> notes[x] = "input"
+    >>> notes[x], len(notes)
+    ('input', 1)
+    >>> del x
+    >>> len(notes)
+    0
+    """
 
     def __init__(self, dict: Any = None, ref_type: Any = WeakIdRef) -> None:
         self.data: Any = {}
@@ -206,7 +222,16 @@ WeakTensorKeyDictionary = WeakIdKeyDictionary
 
 
 class TensorWeakRef:
-    """A weak reference to a tensor."""
+    """A weak reference to a tensor.
+
+    >>> x = torch.ones(1)
+    >>> reference = torch.utils.weak.TensorWeakRef(x)
+    >>> reference() is x
+    True
+    >>> del x
+    >>> print(reference())
+    None
+    """
 
     ref: Any
 

@@ -59,7 +59,11 @@ __all__ = [
 
 
 def is_built() -> bool:
-    """Return whether CUDA is built in: False."""
+    """Return whether CUDA is built in: False.
+
+    >>> torch.backends.cuda.is_built()
+    False
+    """
     return False
 
 
@@ -85,7 +89,13 @@ class cuFFTPlanCache:
 
 
 class cuFFTPlanCacheManager(cuFFTPlanCache):
-    """The plans of all devices, by device; as a cache itself, those of the current device."""
+    """The plans of all devices, by device; as a cache itself, those of the current device.
+
+    >>> torch.backends.cuda.cuFFTPlanCacheManager()[0]
+    Traceback (most recent call last):
+        ...
+    RuntimeError: cufft_plan_cache: expected 0 <= device index < 0, but got device with index 0
+    """
 
     def __init__(self) -> None:
         super().__init__(-1)
@@ -96,7 +106,13 @@ class cuFFTPlanCacheManager(cuFFTPlanCache):
 
 
 class cuBLASModule:
-    """Settings of matrix products on CUDA."""
+    """Settings of matrix products on CUDA.
+
+    >>> torch.backends.cuda.cuBLASModule().no_such_setting
+    Traceback (most recent call last):
+        ...
+    AttributeError: Unknown attribute no_such_setting
+    """
 
     _REDUCTIONS = {
         "allow_fp16_reduced_precision_reduction": BoolFlag(True, "set_allow_fp16_reduction_cublas"),
@@ -146,7 +162,11 @@ for _enum in (_LinalgBackend, _BlasBackend):
 
 
 def preferred_linalg_library(backend: Any = None) -> _LinalgBackend:
-    """Return the library preferred for linear algebra on CUDA. Choosing another raises, none is built in."""
+    """Return the library preferred for linear algebra on CUDA. Choosing another raises, none is built in.
+
+    >>> torch.backends.cuda.preferred_linalg_library().name
+    'Default'
+    """
     chosen = _chosen(backend, _LINALG)
     if chosen not in (None, _LinalgBackend.Default):
         name = "MAGMA" if chosen is _LinalgBackend.Magma else "cuSOLVER"
@@ -155,7 +175,11 @@ def preferred_linalg_library(backend: Any = None) -> _LinalgBackend:
 
 
 def preferred_blas_library(backend: Any = None) -> _BlasBackend:
-    """Return the library preferred for matrix products on CUDA. Choosing another than the default raises."""
+    """Return the library preferred for matrix products on CUDA. Choosing another than the default raises.
+
+    >>> torch.backends.cuda.preferred_blas_library().name
+    'Cublas'
+    """
     chosen = _chosen(backend, _BLAS)
     if chosen not in (None, _BlasBackend.Default, _BlasBackend.Cublas):
         raise RuntimeError(f"Cannot set preferred backend to {chosen.name} if PyTorch has not been compiled with it.")
@@ -173,7 +197,13 @@ def _chosen(backend: Any, known: dict[str, Any]) -> Any:
 
 
 def cublas_workspace_size(size: int | None = None) -> int:
-    """Return or set the workspace of matrix products; raises, there is no CUDA."""
+    """Return or set the workspace of matrix products; raises, there is no CUDA.
+
+    >>> torch.backends.cuda.cublas_workspace_size()
+    Traceback (most recent call last):
+        ...
+    AttributeError: module 'torch._C' has no attribute '_cuda_getCublasWorkspaceSize'
+    """
     no_binding("_cuda_getCublasWorkspaceSize" if size is None else "_cuda_setCublasWorkspaceSize")
 
 

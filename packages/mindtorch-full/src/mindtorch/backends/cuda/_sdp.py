@@ -21,44 +21,84 @@ _math_reduction = BoolFlag(False, "set_sdp_use_math")
 
 
 def flash_sdp_enabled() -> bool:
-    """Return whether attention may use the flash kernels."""
+    """Return whether attention may use the flash kernels.
+
+    >>> torch.backends.cuda.flash_sdp_enabled()
+    True
+    """
     return _flash.get()
 
 
 def enable_flash_sdp(enabled: bool) -> None:
-    """Allow or forbid the flash kernels of attention."""
+    """Allow or forbid the flash kernels of attention.
+
+    >>> torch.backends.cuda.enable_flash_sdp(False)
+    >>> torch.backends.cuda.flash_sdp_enabled()
+    False
+    >>> torch.backends.cuda.enable_flash_sdp(True)
+    """
     _flash.put(enabled)
     attention.choice.flash = enabled
 
 
 def mem_efficient_sdp_enabled() -> bool:
-    """Return whether attention may use the memory-efficient kernels."""
+    """Return whether attention may use the memory-efficient kernels.
+
+    >>> torch.backends.cuda.mem_efficient_sdp_enabled()
+    True
+    """
     return _mem_efficient.get()
 
 
 def enable_mem_efficient_sdp(enabled: bool) -> None:
-    """Allow or forbid the memory-efficient kernels of attention."""
+    """Allow or forbid the memory-efficient kernels of attention.
+
+    >>> torch.backends.cuda.enable_mem_efficient_sdp(False)
+    >>> torch.backends.cuda.mem_efficient_sdp_enabled()
+    False
+    >>> torch.backends.cuda.enable_mem_efficient_sdp(True)
+    """
     _mem_efficient.put(enabled)
 
 
 def math_sdp_enabled() -> bool:
-    """Return whether attention may be composed of other operators."""
+    """Return whether attention may be composed of other operators.
+
+    >>> torch.backends.cuda.math_sdp_enabled()
+    True
+    """
     return _math.get()
 
 
 def enable_math_sdp(enabled: bool) -> None:
-    """Allow or forbid attention composed of other operators."""
+    """Allow or forbid attention composed of other operators.
+
+    >>> torch.backends.cuda.enable_math_sdp(False)
+    >>> torch.backends.cuda.math_sdp_enabled()
+    False
+    >>> torch.backends.cuda.enable_math_sdp(True)
+    """
     _math.put(enabled)
     attention.choice.math = enabled
 
 
 def cudnn_sdp_enabled() -> bool:
-    """Return whether attention may use cuDNN."""
+    """Return whether attention may use cuDNN.
+
+    >>> torch.backends.cuda.cudnn_sdp_enabled()
+    True
+    """
     return _cudnn.get()
 
 
 def enable_cudnn_sdp(enabled: bool) -> None:
-    """Allow or forbid cuDNN for attention."""
+    """Allow or forbid cuDNN for attention.
+
+    >>> torch.backends.cuda.enable_cudnn_sdp(False)
+    >>> torch.backends.cuda.cudnn_sdp_enabled()
+    False
+    >>> torch.backends.cuda.enable_cudnn_sdp(True)
+    """
     _cudnn.put(enabled)
 
 
@@ -83,29 +123,54 @@ def set_sdp_priority_order(order: list[int]) -> None:
 
 
 def fp16_bf16_reduction_math_sdp_allowed() -> bool:
-    """Return whether composed attention may sum in half precision."""
+    """Return whether composed attention may sum in half precision.
+
+    >>> torch.backends.cuda.fp16_bf16_reduction_math_sdp_allowed()
+    False
+    """
     return _math_reduction.get()
 
 
 def allow_fp16_bf16_reduction_math_sdp(enabled: bool) -> None:
-    """Allow or forbid sums in half precision in composed attention."""
+    """Allow or forbid sums in half precision in composed attention.
+
+    >>> torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(True)
+    >>> torch.backends.cuda.fp16_bf16_reduction_math_sdp_allowed()
+    True
+    >>> torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(False)
+    """
     _math_reduction.put(enabled)
 
 
 def is_flash_attention_available() -> bool:
-    """Return whether the flash kernels are built in: False."""
+    """Return whether the flash kernels are built in: False.
+
+    >>> torch.backends.cuda.is_flash_attention_available()
+    False
+    """
     return False
 
 
 def is_ck_sdpa_available() -> bool:
-    """Return whether the kernels for AMD devices are built in: False."""
+    """Return whether the kernels for AMD devices are built in: False.
+
+    >>> torch.backends.cuda.is_ck_sdpa_available()
+    False
+    """
     return False
 
 
 def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
 ) -> AbstractContextManager[dict[Any, Any]]:
-    """Context: attention may use these implementations. Deprecated for `torch.nn.attention.sdpa_kernel`."""
+    """Context: attention may use these implementations. Deprecated for `torch.nn.attention.sdpa_kernel`.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> with torch.backends.cuda.sdp_kernel(enable_flash=False):
+    ...     print(torch.backends.cuda.flash_sdp_enabled(), torch.backends.cuda.math_sdp_enabled())
+    False True
+    """
     warnings.warn(
         "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be removed. Please "
         "see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated signature.",
@@ -129,7 +194,13 @@ def _allowed(flash: bool, mem_efficient: bool, math: bool, cudnn: bool) -> Itera
 
 
 class SDPAParams:
-    """The arguments of a call of attention, for the questions which implementation takes them."""
+    """The arguments of a call of attention, for the questions which implementation takes them.
+
+    >>> q = torch.ones(1, 1, 2, 4)
+    >>> params = torch.backends.cuda.SDPAParams(q, q, q, None, 0.5, True, False)
+    >>> params.dropout, params.is_causal
+    (0.5, True)
+    """
 
     def __init__(
         self, query: Any, key: Any, value: Any, attn_mask: Any, dropout: float, is_causal: bool, enable_gqa: bool
@@ -142,15 +213,33 @@ SDPAParams.__module__ = "torch._C"
 
 
 def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
-    """Return whether CUDA's flash kernels take a call: False, there is no CUDA."""
+    """Return whether CUDA's flash kernels take a call: False, there is no CUDA.
+
+    >>> from torch.backends.cuda import SDPAParams, can_use_flash_attention
+    >>> q = torch.ones(1, 1, 2, 4)
+    >>> can_use_flash_attention(SDPAParams(q, q, q, None, 0.0, False, False))
+    False
+    """
     return False
 
 
 def can_use_efficient_attention(params: SDPAParams, debug: bool = False) -> bool:
-    """Return whether CUDA's memory-efficient kernels take a call: False, there is no CUDA."""
+    """Return whether CUDA's memory-efficient kernels take a call: False, there is no CUDA.
+
+    >>> from torch.backends.cuda import SDPAParams, can_use_efficient_attention
+    >>> q = torch.ones(1, 1, 2, 4)
+    >>> can_use_efficient_attention(SDPAParams(q, q, q, None, 0.0, False, False))
+    False
+    """
     return False
 
 
 def can_use_cudnn_attention(params: SDPAParams, debug: bool = False) -> bool:
-    """Return whether cuDNN takes a call: False, there is none."""
+    """Return whether cuDNN takes a call: False, there is none.
+
+    >>> from torch.backends.cuda import SDPAParams, can_use_cudnn_attention
+    >>> q = torch.ones(1, 1, 2, 4)
+    >>> can_use_cudnn_attention(SDPAParams(q, q, q, None, 0.0, False, False))
+    False
+    """
     return False

@@ -64,17 +64,29 @@ class CudnnModule(ModuleType):
 
 
 def version() -> int | None:
-    """Return the version of cuDNN: None, it is not there."""
+    """Return the version of cuDNN: None, it is not there.
+
+    >>> print(torch.backends.cudnn.version())
+    None
+    """
     return None
 
 
 def is_available() -> bool:
-    """Return whether cuDNN is there: False."""
+    """Return whether cuDNN is there: False.
+
+    >>> torch.backends.cudnn.is_available()
+    False
+    """
     return False
 
 
 def is_acceptable(tensor: Any) -> bool:
-    """Return whether cuDNN could work on ``tensor``: False, a tensor lives elsewhere."""
+    """Return whether cuDNN could work on ``tensor``: False, a tensor lives elsewhere.
+
+    >>> torch.backends.cudnn.is_acceptable(torch.ones(1))
+    False
+    """
     return tensor.device.type == "cuda"
 
 
@@ -87,7 +99,13 @@ def set_flags(
     _fp32_precision: str = "none",
     _depthwise_kernel: str | None = None,
 ) -> tuple[Any, ...]:
-    """Set those settings that are not None and return what all of them were."""
+    """Set those settings that are not None and return what all of them were.
+
+    >>> before = torch.backends.cudnn.set_flags(_benchmark=True)
+    >>> torch.backends.cudnn.benchmark
+    True
+    >>> _ = torch.backends.cudnn.set_flags(*before)
+    """
     before: tuple[Any, ...] = (
         _FLAGS["enabled"].get(),
         _FLAGS["benchmark"].get(),
@@ -122,7 +140,12 @@ def flags(
     fp32_precision: str = "none",
     depthwise_kernel: str = "auto",
 ) -> Iterator[None]:
-    """Context manager that sets the settings."""
+    """Context manager that sets the settings.
+
+    >>> with torch.backends.cudnn.flags(enabled=False):
+    ...     print(torch.backends.cudnn.enabled)
+    False
+    """
     with flags_set(
         set_flags, enabled, benchmark, benchmark_limit, deterministic, allow_tf32, fp32_precision, depthwise_kernel
     ):

@@ -42,12 +42,21 @@ def is_available() -> bool:
 
 
 def is_acl_available() -> bool:
-    """Return whether Arm's compute library is built in: False."""
+    """Return whether Arm's compute library is built in: False.
+
+    >>> torch.backends.mkldnn.is_acl_available()
+    False
+    """
     return False
 
 
 class verbose:
-    """Context manager that lets oneDNN report its calls; switching it on raises, there is nothing to report."""
+    """Context manager that lets oneDNN report its calls; switching it on raises, there is nothing to report.
+
+    >>> with torch.backends.mkldnn.verbose(torch.backends.mkldnn.VERBOSE_OFF):
+    ...     print(torch.ones(1) + 1)
+    tensor([2.])
+    """
 
     def __init__(self, level: int) -> None:
         self.level = level
@@ -67,7 +76,13 @@ def set_flags(
     _allow_tf32: bool | None = None,
     _fp32_precision: str = "none",
 ) -> tuple[Any, ...]:
-    """Set those settings that are not None and return what all of them were."""
+    """Set those settings that are not None and return what all of them were.
+
+    >>> before = torch.backends.mkldnn.set_flags(False)
+    >>> torch.backends.mkldnn.enabled
+    False
+    >>> _ = torch.backends.mkldnn.set_flags(*before[:1])
+    """
     before = (_FLAGS["enabled"].get(), _FLAGS["deterministic"].get(), None, get("generic", "all"))
     for name, value in (("enabled", _enabled), ("deterministic", _deterministic)):
         if value is not None:
@@ -81,7 +96,12 @@ def set_flags(
 def flags(
     enabled: bool = False, deterministic: bool = False, allow_tf32: bool = True, fp32_precision: str = "none"
 ) -> Iterator[None]:
-    """Context manager that sets the settings."""
+    """Context manager that sets the settings.
+
+    >>> with torch.backends.mkldnn.flags(enabled=False):
+    ...     print(torch.backends.mkldnn.enabled)
+    False
+    """
     with flags_set(set_flags, enabled, deterministic, allow_tf32, fp32_precision):
         yield
 

@@ -7,12 +7,20 @@ __all__ = ["get_core_count", "get_name", "is_available", "is_built", "is_macos13
 
 
 def is_built() -> bool:
-    """Return whether MPS is built in: False."""
+    """Return whether MPS is built in: False.
+
+    >>> torch.backends.mps.is_built()
+    False
+    """
     return False
 
 
 def is_available() -> bool:
-    """Return whether MPS can be used: False."""
+    """Return whether MPS can be used: False.
+
+    >>> torch.backends.mps.is_available()
+    False
+    """
     return False
 
 
@@ -27,12 +35,24 @@ def is_macos13_or_newer(minor: int = 0) -> bool:
 
 
 def get_name() -> str:
-    """Return the name of the device; raises, there is none."""
+    """Return the name of the device; raises, there is none.
+
+    >>> torch.backends.mps.get_name()
+    Traceback (most recent call last):
+        ...
+    AttributeError: module 'torch._C' has no attribute '_mps_get_name'
+    """
     no_binding("_mps_get_name")
 
 
 def get_core_count() -> int:
-    """Return the number of the device's cores; raises, there is none."""
+    """Return the number of the device's cores; raises, there is none.
+
+    >>> torch.backends.mps.get_core_count()
+    Traceback (most recent call last):
+        ...
+    AttributeError: module 'torch._C' has no attribute '_mps_get_core_count'
+    """
     no_binding("_mps_get_core_count")
 
 

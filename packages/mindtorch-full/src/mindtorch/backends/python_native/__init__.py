@@ -44,7 +44,12 @@ def enable_dispatch_keys(*dispatch_keys: Any) -> None:
 
 @contextmanager
 def operations_disabled(*op_symbols: Iterable[str]) -> Iterator[None]:
-    """Context manager: operations are left to the built-in kernels."""
+    """Context manager: operations are left to the built-in kernels.
+
+    >>> with torch.backends.python_native.operations_disabled("add"):
+    ...     print(torch.ones(1) + 1)
+    tensor([2.])
+    """
     yield
 
 

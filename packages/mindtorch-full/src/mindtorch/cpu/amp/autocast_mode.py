@@ -11,7 +11,14 @@ __all__ = ["autocast"]
 
 
 class autocast(amp.autocast):
-    """`torch.amp.autocast("cpu", ...)`."""
+    """`torch.amp.autocast("cpu", ...)`.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> with torch.cpu.amp.autocast():
+    ...     print((torch.ones(2, 2) @ torch.ones(2, 2)).dtype)
+    torch.bfloat16
+    """
 
     def __init__(self, enabled: bool = True, dtype: DType = bfloat16, cache_enabled: bool = True) -> None:
         warnings.warn(

@@ -9,7 +9,14 @@ __all__ = ["GradScaler"]
 
 
 class GradScaler(amp.GradScaler):
-    """`torch.amp.GradScaler("cpu", ...)`."""
+    """`torch.amp.GradScaler("cpu", ...)`.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> scaler = torch.cpu.amp.GradScaler(init_scale=8.0)
+    >>> scaler.scale(torch.ones(1))
+    tensor([8.])
+    """
 
     def __init__(
         self,

@@ -16,7 +16,12 @@ _MUCH_SKEW = 1000
 
 
 class JoinHook:
-    """What a joined process does in place of an iteration, and once when all have joined."""
+    """What a joined process does in place of an iteration, and once when all have joined.
+
+    >>> from torch.distributed.algorithms import JoinHook
+    >>> print(JoinHook().main_hook(), JoinHook().post_hook(is_last_joiner=True))
+    None None
+    """
 
     def main_hook(self) -> None:
         """Shadow one iteration's communication."""
@@ -37,7 +42,16 @@ class _JoinConfig(NamedTuple):
 
 
 class Joinable(ABC):
-    """What can be joined: a module or an optimizer that communicates in every iteration."""
+    """What can be joined: a module or an optimizer that communicates in every iteration.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms import Joinable
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> isinstance(model, Joinable), model.join_device
+    (True, device(type='cpu'))
+    >>> dist.destroy_process_group()
+    """
 
     @abstractmethod
     def __init__(self) -> None:
@@ -60,7 +74,19 @@ class Joinable(ABC):
 
 
 class Join:
-    """A block in which processes may have different numbers of inputs."""
+    """A block in which processes may have different numbers of inputs.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms import Join
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> with Join([model]):
+    ...     for x in torch.ones(3, 1, 1):
+    ...         model(x).sum().backward()
+    >>> model.module.bias.grad
+    tensor([3.])
+    >>> dist.destroy_process_group()
+    """
 
     def __init__(
         self,

@@ -49,7 +49,17 @@ def reduce(tensor: Any, dst: int, op: Any = ReduceOp.SUM, group: Any = None) -> 
 
 
 def reduce_scatter(output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None) -> Any:
-    """Each rank's part of the reduced lists of all."""
+    """Each rank's part of the reduced lists of all.
+
+    >>> import torch.distributed as dist
+    >>> import torch.distributed.nn as nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (nn.reduce_scatter(torch.zeros(2), [x]) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
+    """
     _deprecated("reduce_scatter", "reduce_scatter_single")
     return _ReduceScatter.apply(op, _group(group), output, *input_list)
 
@@ -72,13 +82,33 @@ def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = Non
 def all_to_all_single(
     output: Any, input: Any, output_split_sizes: Any = None, input_split_sizes: Any = None, group: Any = None
 ) -> Any:
-    """Each rank's rows of the tensors of all."""
+    """Each rank's rows of the tensors of all.
+
+    >>> import torch.distributed as dist
+    >>> import torch.distributed.nn as nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (nn.all_to_all_single(torch.zeros(2), x) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
+    """
     _deprecated("all_to_all_single", "all_to_all_single")
     return _AlltoAllSingle.apply(_group(group), output, output_split_sizes, input_split_sizes, input)
 
 
 def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None) -> Any:
-    """The reduced tensors of all, everywhere."""
+    """The reduced tensors of all, everywhere.
+
+    >>> import torch.distributed as dist
+    >>> import torch.distributed.nn as nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (nn.all_reduce(x) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
+    """
     _deprecated("all_reduce", "all_reduce")
     return _AllReduce.apply(op, _group(group), tensor)
 

@@ -1,8 +1,11 @@
 """Choice between implementations of scaled dot-product attention."""
 
-from collections.abc import Iterator, Sequence
+import importlib
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
+from typing import Protocol
 
 from mindtorch._naming import adopt
 from mindtorch.backends.cuda import _sdp
@@ -19,6 +22,7 @@ __all__ = [
 ]
 
 WARN_FOR_UNFUSED_KERNELS = False
+_LOG = logging.getLogger(__name__)
 
 
 class SDPBackend(Enum):
@@ -96,35 +100,94 @@ def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
     return sorted(allowed, key=lambda backend: order.index(int(backend))) if with_priority else allowed
 
 
-_FLASH_IMPLS: dict[str, object] = {"FA3": None, "FA4": None}
+class _FlashHandle(Protocol):
+    """What a registered function may return: it takes back what the function put in place."""
+
+    def remove(self) -> None:
+        """Take it back."""
 
 
-def register_flash_attention_impl(impl: str, *, register_fn: object) -> None:
-    """Make ``impl`` known; nothing activates one on the devices there are."""
+def _needs(package: str) -> Callable[[], _FlashHandle | None]:
+    def register() -> _FlashHandle | None:
+        importlib.import_module(package)
+        raise RuntimeError(f"The kernels of {package} need CUDA, which is not available")
+
+    return register
+
+
+_FLASH_IMPLS: dict[str, Callable[[], _FlashHandle | None]] = {
+    "FA3": _needs("flash_attn_interface"),
+    "FA4": _needs("flash_attn"),
+}
+_active: list[tuple[str, _FlashHandle]] = []
+"""The implementation in place, if its function returned a handle."""
+
+
+def register_flash_attention_impl(impl: str, *, register_fn: Callable[[], _FlashHandle | None]) -> None:
+    """Let ``activate_flash_attention_impl(impl)`` call ``register_fn``, which puts kernels in place and may return a handle.
+
+    >>> torch.nn.attention.register_flash_attention_impl("mine", register_fn=lambda: print("registered"))
+    >>> torch.nn.attention.activate_flash_attention_impl("mine")
+    registered
+    """
     _FLASH_IMPLS[impl] = register_fn
 
 
 def list_flash_attention_impls() -> list[str]:
-    """Return the names of the known CUDA flash attention implementations."""
+    """Return the names of the known flash attention implementations.
+
+    >>> torch.nn.attention.register_flash_attention_impl("mine", register_fn=lambda: None)
+    >>> torch.nn.attention.list_flash_attention_impls()
+    ['FA3', 'FA4', 'mine']
+    """
     return sorted(_FLASH_IMPLS)
 
 
 def current_flash_attention_impl() -> str | None:
-    """Return the active CUDA flash attention implementation: none."""
-    return None
+    """Return the name of the implementation in place, None for the default one.
+
+    >>> print(torch.nn.attention.current_flash_attention_impl())
+    None
+    """
+    return _active[-1][0] if _active else None
 
 
 def activate_flash_attention_impl(impl: str) -> None:
-    """Raise: flash attention implementations are CUDA kernels, which there are none of."""
-    if impl not in _FLASH_IMPLS:
+    """Call the function that was registered for ``impl``, in place of the implementation before.
+
+    ValueError for a name that is not known. The two that come with torch import packages of kernels for CUDA.
+
+    >>> torch.nn.attention.activate_flash_attention_impl("FA3")
+    Traceback (most recent call last):
+        ...
+    ModuleNotFoundError: No module named 'flash_attn_interface'
+    """
+    restore_flash_attention_impl(_raise_warn=False)
+    register = _FLASH_IMPLS.get(impl)
+    if register is None:
         raise ValueError(
             f"Unknown flash attention impl '{impl}'. Available implementations: {list_flash_attention_impls()}"
         )
-    raise RuntimeError(f"Flash attention impl '{impl}' needs CUDA, which is not available")
+    handle = register()
+    if handle is not None:
+        _active.append((impl, handle))
 
 
 def restore_flash_attention_impl(_raise_warn: bool = True) -> None:
-    """Return to the default implementation, which is always the active one."""
+    """Return to the default implementation; where that is in place already, a warning is logged.
+
+    >>> class Handle:
+    ...     def remove(self):
+    ...         print("removed")
+    >>> torch.nn.attention.register_flash_attention_impl("mine", register_fn=Handle)
+    >>> torch.nn.attention.activate_flash_attention_impl("mine")
+    >>> torch.nn.attention.restore_flash_attention_impl()
+    removed
+    """
+    if _active:
+        _active.pop()[1].remove()
+    elif _raise_warn:
+        _LOG.warning("Trying to restore default FA2 impl when no custom impl was activated")
 
 
 adopt(globals())

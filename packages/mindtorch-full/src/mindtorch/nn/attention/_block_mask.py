@@ -123,6 +123,14 @@ class BlockMask:
 
     Rows are blocks of queries; ``kv_indices`` lists, per row, first its ``kv_num_blocks`` columns. The ``q_*`` fields
     say the same per column.
+
+    >>> from torch.nn.attention.flex_attention import create_block_mask
+    >>> mask = create_block_mask(lambda batch, head, q, k: q >= k, 1, 1, 256, 256, device="cpu")
+    >>> mask.shape, mask.BLOCK_SIZE
+    ((1, 1, 256, 256), (128, 128))
+    >>> mask.to_dense()
+    tensor([[[[1, 0],
+              [1, 1]]]], dtype=torch.int32)
     """
 
     def __init__(
@@ -351,6 +359,11 @@ def create_block_mask(
     """Return the block mask of ``mask_mod(b, h, q_idx, kv_idx)``; None for ``B`` or ``H`` means it is not used.
 
     ``_compile`` and the write orders concern CUDA kernels and change nothing here.
+
+    >>> from torch.nn.attention.flex_attention import create_block_mask
+    >>> mask = create_block_mask(lambda batch, head, q, k: q >= k, 1, 1, 256, 256, device="cpu")
+    >>> mask.kv_num_blocks, mask.sparsity()
+    (tensor([[[1, 1]]], dtype=torch.int32), 25.0)
     """
     if isinstance(BLOCK_SIZE, int):
         BLOCK_SIZE = (BLOCK_SIZE, BLOCK_SIZE)

@@ -12,14 +12,28 @@ __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_le
 
 
 class CausalVariant(IntEnum):
-    """Which corner of the score matrix the diagonal starts from."""
+    """Which corner of the score matrix the diagonal starts from.
+
+    >>> [one.name for one in torch.nn.attention.bias.CausalVariant]
+    ['UPPER_LEFT', 'LOWER_RIGHT']
+    """
 
     UPPER_LEFT = auto()
     LOWER_RIGHT = auto()
 
 
 class CausalBias(Tensor):
-    """A boolean mask (seq_len_q, seq_len_kv) that remembers its shape and its variant."""
+    """A boolean mask (seq_len_q, seq_len_kv) that remembers its shape and its variant.
+
+    >>> from torch.nn.attention.bias import causal_lower_right
+    >>> causal_lower_right(2, 3)._materialize()
+    tensor([[ True,  True, False],
+            [ True,  True,  True]])
+    >>> q = torch.ones(1, 1, 2, 4)
+    >>> k = torch.ones(1, 1, 3, 4)
+    >>> torch.nn.functional.scaled_dot_product_attention(q, k, k, causal_lower_right(2, 3)).shape
+    torch.Size([1, 1, 2, 4])
+    """
 
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> "CausalBias":
         """Return the mask: True where a query may see a key."""
@@ -62,14 +76,26 @@ def _plain(value: Any) -> Any:
 
 
 def causal_upper_left(*size: int) -> CausalBias:
-    """Return the causal mask whose diagonal starts at the first query and the first key."""
+    """Return the causal mask whose diagonal starts at the first query and the first key.
+
+    >>> from torch.nn.attention.bias import causal_upper_left
+    >>> causal_upper_left(2, 3)._materialize()
+    tensor([[ True, False, False],
+            [ True,  True, False]])
+    """
     if len(size) != 2:
         raise AssertionError("causal_upper_left only supports 2D tensors")
     return CausalBias(CausalVariant.UPPER_LEFT, *size)
 
 
 def causal_lower_right(*size: int) -> CausalBias:
-    """Return the causal mask whose diagonal ends at the last query and the last key."""
+    """Return the causal mask whose diagonal ends at the last query and the last key.
+
+    >>> from torch.nn.attention.bias import causal_lower_right
+    >>> causal_lower_right(2, 3)._materialize()
+    tensor([[ True,  True, False],
+            [ True,  True,  True]])
+    """
     if len(size) != 2:
         raise AssertionError("causal_lower_right only supports 2D tensors")
     return CausalBias(CausalVariant.LOWER_RIGHT, *size)

@@ -46,21 +46,36 @@ __all__ = [
 
 
 class AuxRequest(NamedTuple):
-    """What :func:`flex_attention` returns besides the output."""
+    """What :func:`flex_attention` returns besides the output.
+
+    >>> from torch.nn.attention.flex_attention import AuxRequest, flex_attention
+    >>> q = torch.ones(1, 1, 2, 4)
+    >>> _, more = flex_attention(q, q, q, return_aux=AuxRequest(lse=True))
+    >>> more.lse.shape
+    torch.Size([1, 1, 2])
+    """
 
     lse: bool = False
     max_scores: bool = False
 
 
 class AuxOutput(NamedTuple):
-    """What was asked for with :class:`AuxRequest`, each (B, H, Q)."""
+    """What was asked for with :class:`AuxRequest`, each (B, H, Q).
+
+    >>> torch.nn.attention.flex_attention.AuxOutput(lse=torch.zeros(1))
+    AuxOutput(lse=tensor([0.]), max_scores=None)
+    """
 
     lse: Tensor | None = None
     max_scores: Tensor | None = None
 
 
 class FlexKernelOptions(TypedDict, total=False):
-    """Tuning of compiled CUDA kernels; accepted, without meaning for the computation here."""
+    """Tuning of compiled CUDA kernels; accepted, without meaning for the computation here.
+
+    >>> torch.nn.attention.flex_attention.FlexKernelOptions(BLOCK_M=64, num_warps=4)
+    {'BLOCK_M': 64, 'num_warps': 4}
+    """
 
     num_warps: int
     num_stages: int
@@ -76,7 +91,14 @@ class FlexKernelOptions(TypedDict, total=False):
 
 
 def or_masks(*mask_mods: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a mask function that is True where any of the given ones is."""
+    """Return a mask function that is True where any of the given ones is.
+
+    >>> from torch.nn.attention.flex_attention import or_masks
+    >>> mask = or_masks(lambda b, h, q, k: q >= k, lambda b, h, q, k: k == 6)
+    >>> zero = torch.tensor(0)
+    >>> mask(zero, zero, torch.tensor(2), torch.arange(7))
+    tensor([ True,  True,  True, False, False, False,  True])
+    """
     _check_callable(mask_mods)
 
     def or_mask(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
@@ -89,7 +111,14 @@ def or_masks(*mask_mods: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def and_masks(*mask_mods: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a mask function that is True where all of the given ones are."""
+    """Return a mask function that is True where all of the given ones are.
+
+    >>> from torch.nn.attention.flex_attention import and_masks
+    >>> mask = and_masks(lambda b, h, q, k: q >= k, lambda b, h, q, k: q - k < 2)
+    >>> zero = torch.tensor(0)
+    >>> mask(zero, zero, torch.tensor(5), torch.arange(7))
+    tensor([False, False, False, False,  True,  True, False])
+    """
     _check_callable(mask_mods)
 
     def and_mask(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:

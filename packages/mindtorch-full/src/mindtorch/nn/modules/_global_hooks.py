@@ -38,29 +38,70 @@ def _has_any_global_hook() -> bool:
 
 
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, buffer)`` at every ``register_buffer``; what it returns replaces the buffer."""
+    """Call ``hook(module, name, buffer)`` at every ``register_buffer``; what it returns replaces the buffer.
+
+    >>> handle = torch.nn.modules.module.register_module_buffer_registration_hook(
+    ...     lambda module, name, buffer: print(name, tuple(buffer.shape))
+    ... )
+    >>> torch.nn.Module().register_buffer("mean", torch.zeros(2))
+    mean (2,)
+    >>> handle.remove()
+    """
     return add_hook(_global_buffer_registration_hooks, hook)
 
 
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, submodule)`` at every ``add_module``; what it returns replaces the submodule."""
+    """Call ``hook(module, name, submodule)`` at every ``add_module``; what it returns replaces the submodule.
+
+    >>> handle = torch.nn.modules.module.register_module_module_registration_hook(
+    ...     lambda module, name, child: print(name, child)
+    ... )
+    >>> _ = torch.nn.Sequential(torch.nn.ReLU())
+    0 ReLU()
+    >>> handle.remove()
+    """
     return add_hook(_global_module_registration_hooks, hook)
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, param)`` at every ``register_parameter``; what it returns replaces the parameter."""
+    """Call ``hook(module, name, param)`` at every ``register_parameter``; what it returns replaces the parameter.
+
+    >>> handle = torch.nn.modules.module.register_module_parameter_registration_hook(
+    ...     lambda module, name, weight: print(name, tuple(weight.shape))
+    ... )
+    >>> _ = torch.nn.Linear(2, 3)
+    weight (3, 2)
+    bias (3,)
+    >>> handle.remove()
+    """
     return add_hook(_global_parameter_registration_hooks, hook)
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, args)`` before every module's ``forward``, ahead of the module's own pre-hooks."""
+    """Call ``hook(module, args)`` before every module's ``forward``, ahead of the module's own pre-hooks.
+
+    >>> handle = torch.nn.modules.module.register_module_forward_pre_hook(
+    ...     lambda module, args: print(module, args)
+    ... )
+    >>> _ = torch.nn.ReLU()(torch.ones(2))
+    ReLU() (tensor([1., 1.]),)
+    >>> handle.remove()
+    """
     return add_hook(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(
     hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
-    """Call ``hook(module, args, output)`` after every module's ``forward``, ahead of the module's own hooks."""
+    """Call ``hook(module, args, output)`` after every module's ``forward``, ahead of the module's own hooks.
+
+    >>> handle = torch.nn.modules.module.register_module_forward_hook(
+    ...     lambda module, args, output: print(module, tuple(output.shape))
+    ... )
+    >>> _ = torch.nn.ReLU()(torch.ones(2, 3))
+    ReLU() (2, 3)
+    >>> handle.remove()
+    """
     handle = RemovableHandle(_global_forward_hooks, extra_dict=_global_forward_hooks_always_called)
     _global_forward_hooks[handle.id] = hook
     if with_kwargs:
@@ -80,13 +121,31 @@ def _set_backward_kind(*, is_full: bool) -> None:
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register a legacy backward hook for all modules; raises where full ones are registered."""
+    """Register a legacy backward hook for all modules; raises where full ones are registered.
+
+    >>> handle = torch.nn.modules.module.register_module_backward_hook(
+    ...     lambda module, grad_input, grad_output: print(grad_output)
+    ... )
+    >>> layer = torch.nn.ReLU()
+    >>> layer(torch.ones(2, requires_grad=True)).sum().backward()
+    (tensor([1., 1.]),)
+    >>> handle.remove()
+    >>> torch.nn.modules.module._global_is_full_backward_hook = None
+    """
     _set_backward_kind(is_full=False)
     return add_hook(_global_backward_hooks, hook)
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, grad_output)`` before every module's backward."""
+    """Call ``hook(module, grad_output)`` before every module's backward.
+
+    >>> handle = torch.nn.modules.module.register_module_full_backward_pre_hook(
+    ...     lambda module, grad_output: print(module, grad_output)
+    ... )
+    >>> torch.nn.ReLU()(torch.ones(2, requires_grad=True)).sum().backward()
+    ReLU() (tensor([1., 1.]),)
+    >>> handle.remove()
+    """
     return add_hook(_global_backward_pre_hooks, hook)
 
 

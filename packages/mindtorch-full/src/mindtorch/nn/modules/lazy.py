@@ -10,7 +10,14 @@ __all__ = ["LazyModuleMixin"]
 
 
 class LazyModuleMixin:
-    """Makes a module hold uninitialized parameters until its first call, then become ``cls_to_become``."""
+    """Makes a module hold uninitialized parameters until its first call, then become ``cls_to_become``.
+
+    >>> layer = torch.nn.LazyLinear(3)
+    >>> layer.has_uninitialized_params()
+    True
+    >>> layer(torch.ones(1, 2)).shape, layer.in_features
+    (torch.Size([1, 3]), 2)
+    """
 
     cls_to_become: type | None = None
 

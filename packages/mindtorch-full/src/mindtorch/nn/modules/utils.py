@@ -29,7 +29,13 @@ __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
-    """Strip ``prefix`` from the keys of ``state_dict`` and of its metadata, in place."""
+    """Strip ``prefix`` from the keys of ``state_dict`` and of its metadata, in place.
+
+    >>> state = {"module.weight": 1, "module.bias": 2}
+    >>> torch.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
+    >>> state
+    {'weight': 1, 'bias': 2}
+    """
     for key in list(state_dict):
         if key.startswith(prefix):
             state_dict[key[len(prefix) :]] = state_dict.pop(key)

@@ -5,6 +5,7 @@ from typing import Any
 
 from mindtorch._naming import adopt
 from mindtorch._tensor import Tensor
+from mindtorch._utils import _get_available_device_type
 from mindtorch.nn.modules.module import Module
 
 __all__ = ["DataParallel", "data_parallel"]
@@ -50,7 +51,15 @@ def data_parallel(
     dim: int = 0,
     module_kwargs: dict[str, Any] | None = None,
 ) -> Tensor:
-    """Return ``module(*inputs, **module_kwargs)``; more than one device raises RuntimeError."""
+    """Return ``module(*inputs, **module_kwargs)``; more than one device raises RuntimeError, and so does none.
+
+    >>> torch.nn.parallel.data_parallel(torch.nn.ReLU(), torch.tensor([-1.0, 1.0]))
+    Traceback (most recent call last):
+        ...
+    RuntimeError: device type could not be determined
+    """
+    if _get_available_device_type() is None:
+        raise RuntimeError("device type could not be determined")
     if device_ids is not None and len(device_ids) > 1:
         raise RuntimeError(_ONE_DEVICE)
     if not isinstance(inputs, tuple):

@@ -50,7 +50,16 @@ class _DDPSink(Function):
 
 
 class DistributedDataParallel(Module, UnevenInputs, CommunicationHooks):
-    """Averages the gradients of all processes during backward, bucket by bucket; all begin with rank 0's state."""
+    """Averages the gradients of all processes during backward, bucket by bucket; all begin with rank 0's state.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+    >>> model(torch.ones(4, 2)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([4.])
+    >>> dist.destroy_process_group()
+    """
 
     def __init__(
         self,

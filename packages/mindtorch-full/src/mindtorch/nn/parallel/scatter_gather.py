@@ -23,7 +23,11 @@ def _refuse(name: str) -> NoReturn:
 
 
 def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> list[Any]:
-    """Return the inputs once for every device; tensors raise, as they would be split over accelerators."""
+    """Return the inputs once for every device; tensors raise, as they would be split over accelerators.
+
+    >>> torch.nn.parallel.scatter_gather.scatter({"rate": 0.5, "name": "a"}, [0, 1])
+    [{'rate': 0.5, 'name': 'a'}, {'rate': 0.5, 'name': 'a'}]
+    """
     if isinstance(inputs, Tensor):
         _refuse("scatter")
     if isinstance(inputs, dict) and inputs:
@@ -40,7 +44,11 @@ def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> list[Any]:
 def scatter_kwargs(
     inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, target_gpus: Sequence[Any], dim: int = 0
 ) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
-    """Return arguments and keyword arguments once for every device, as many of one as of the other."""
+    """Return arguments and keyword arguments once for every device, as many of one as of the other.
+
+    >>> torch.nn.parallel.scatter_gather.scatter_kwargs((1,), {"scale": 2}, [0, 1])
+    (((1,), (1,)), ({'scale': 2}, {'scale': 2}))
+    """
     places = scatter(inputs, target_gpus, dim) if inputs else []
     names = scatter(kwargs, target_gpus, dim) if kwargs else []
     places += [() for _ in range(len(names) - len(places))]

@@ -29,6 +29,16 @@ class ParametrizationList(ModuleList):
     """Parametrizations applied one after the other, and what the first is applied to.
 
     That is ``original``, or ``original0``, ``original1``, ... where ``right_inverse`` returns several tensors.
+
+    >>> import torch.nn.utils.parametrize as parametrize
+    >>> class Positive(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         return x.abs()
+    >>> layer = parametrize.register_parametrization(torch.nn.Linear(1, 1), "weight", Positive())
+    >>> type(layer.parametrizations.weight).__name__, len(layer.parametrizations.weight)
+    ('ParametrizationList', 1)
+    >>> layer.parametrizations.weight.original.shape
+    torch.Size([1, 1])
     """
 
     original: Tensor

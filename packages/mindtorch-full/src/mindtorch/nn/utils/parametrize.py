@@ -230,7 +230,17 @@ def type_before_parametrizations(module: Module) -> type:
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
-    """Move parametrizations, all or those of one tensor, to a module that may lack the tensor; return it."""
+    """Move parametrizations, all or those of one tensor, to a module that may lack the tensor; return it.
+
+    >>> import torch.nn.utils.parametrize as parametrize
+    >>> class Positive(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         return x.abs()
+    >>> first = parametrize.register_parametrization(torch.nn.Linear(1, 1), "weight", Positive())
+    >>> second = parametrize.transfer_parametrizations_and_params(first, torch.nn.Linear(1, 1))
+    >>> parametrize.is_parametrized(second, "weight"), bool(second.weight == first.weight)
+    (True, True)
+    """
     if is_parametrized(from_module):
         if not isinstance(from_module.parametrizations, ModuleDict):
             raise AssertionError("from_module.parametrizations must be a ModuleDict")

@@ -21,7 +21,12 @@ __all__ = [
 
 
 class SpectralNorm:
-    """The hook that estimates the largest singular value by power iteration and divides the weight by it."""
+    """The hook that estimates the largest singular value by power iteration and divides the weight by it.
+
+    >>> layer = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2))
+    >>> [type(hook).__name__ for hook in layer._forward_pre_hooks.values()]
+    ['SpectralNorm']
+    """
 
     # Version 1 keeps the original weight as ``name_orig``; its hooks write the version into checkpoints.
     _version: int = 1
@@ -116,7 +121,12 @@ class SpectralNorm:
 
 
 class SpectralNormLoadStateDictPreHook:
-    """Reads checkpoints written before the right singular vector was stored."""
+    """Reads checkpoints written before the right singular vector was stored.
+
+    >>> layer = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2))
+    >>> layer.load_state_dict(torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2)).state_dict())
+    <All keys matched successfully>
+    """
 
     def __init__(self, fn: SpectralNorm) -> None:
         self.fn = fn
@@ -152,7 +162,12 @@ class SpectralNormLoadStateDictPreHook:
 
 
 class SpectralNormStateDictHook:
-    """Writes the version of the format into the metadata."""
+    """Writes the version of the format into the metadata.
+
+    >>> layer = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2))
+    >>> layer.state_dict()._metadata[""]["spectral_norm"]
+    {'weight.version': 1}
+    """
 
     def __init__(self, fn: SpectralNorm) -> None:
         self.fn = fn

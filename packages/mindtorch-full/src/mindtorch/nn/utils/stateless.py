@@ -22,7 +22,14 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """The former place of ``torch.func.functional_call``."""
+    """The former place of ``torch.func.functional_call``.
+
+    >>> layer = torch.nn.Linear(2, 1, bias=False)
+    >>> torch.nn.utils.stateless.functional_call(
+    ...     layer, {"weight": torch.tensor([[1.0, 10.0]])}, torch.ones(1, 2)
+    ... ).detach()
+    tensor([[11.]])
+    """
     warnings.warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
         "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",

@@ -14,7 +14,13 @@ __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
 
 class WeightNorm:
-    """The hook that computes the weight from ``name_g`` (length) and ``name_v`` (direction)."""
+    """The hook that computes the weight from ``name_g`` (length) and ``name_v`` (direction).
+
+    >>> layer = torch.nn.utils.weight_norm(torch.nn.Linear(2, 3))
+    >>> hook = next(iter(layer._forward_pre_hooks.values()))
+    >>> hook.name, hook.dim
+    ('weight', 0)
+    """
 
     name: str
     dim: int

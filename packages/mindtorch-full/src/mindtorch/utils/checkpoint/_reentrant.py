@@ -44,7 +44,13 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 class CheckpointFunction(Function):
-    """Forward without a graph; backward builds the graph again and goes back through it."""
+    """Forward without a graph; backward builds the graph again and goes back through it.
+
+    >>> from torch.utils.checkpoint import checkpoint
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> checkpoint(torch.exp, x, use_reentrant=True).grad_fn.name()
+    'CheckpointFunctionBackward'
+    """
 
     @staticmethod
     def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:

@@ -39,7 +39,11 @@ _NEVER_KEPT = ("aten.detach.default",)
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told besides the operator: which of the two runs it is."""
+    """What a policy is told besides the operator: which of the two runs it is.
+
+    >>> torch.utils.checkpoint.SelectiveCheckpointContext(is_recompute=True).is_recompute
+    True
+    """
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute

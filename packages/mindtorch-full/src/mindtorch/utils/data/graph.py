@@ -50,12 +50,28 @@ def _graph(pipe: Any, only_pipes: bool, seen: set[int]) -> DataPipeGraph:
 
 
 def traverse_dps(datapipe: Any) -> DataPipeGraph:
-    """Return the pipes that a pipe keeps as attributes, by id, each with those it reads itself."""
+    """Return the pipes that a pipe keeps as attributes, by id, each with those it reads itself.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> pipe = IterableWrapper(range(3)).map(str)
+    >>> ((node, below),) = torch.utils.data.graph.traverse_dps(pipe).values()
+    >>> type(node).__name__, [type(inner).__name__ for inner, _ in below.values()]
+    ('MapperIterDataPipe', ['IterableWrapperIterDataPipe'])
+    """
     return traverse(datapipe, only_datapipe=True)
 
 
 def traverse(datapipe: Any, only_datapipe: bool | None = None) -> DataPipeGraph:
-    """Return the pipes that a pipe reads, by id; without `only_datapipe` those in its containers and objects too."""
+    """Return the pipes that a pipe reads, by id; without `only_datapipe` those in its containers and objects too.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> pipe = IterableWrapper(range(3)).map(str)
+    >>> [
+    ...     type(node).__name__
+    ...     for node, below in torch.utils.data.graph.traverse(pipe, only_datapipe=True).values()
+    ... ]
+    ['MapperIterDataPipe']
+    """
     if not isinstance(datapipe, IterDataPipe | MapDataPipe):
         raise RuntimeError(f"Expected `IterDataPipe` or `MapDataPipe`, but {type(datapipe)} is found")
     return _graph(datapipe, bool(only_datapipe), set())

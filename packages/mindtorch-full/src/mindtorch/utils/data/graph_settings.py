@@ -16,7 +16,13 @@ __all__ = ["apply_random_seed", "apply_sharding", "apply_shuffle_settings", "get
 
 
 def get_all_graph_pipes(graph: DataPipeGraph) -> list[Any]:
-    """Return the pipes of a graph, each once."""
+    """Return the pipes of a graph, each once.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> graph = torch.utils.data.graph.traverse_dps(IterableWrapper(range(3)).map(str))
+    >>> sorted(type(pipe).__name__ for pipe in torch.utils.data.graph_settings.get_all_graph_pipes(graph))
+    ['IterableWrapperIterDataPipe', 'MapperIterDataPipe']
+    """
     found: dict[int, Any] = {}
 
     def visit(part: DataPipeGraph) -> None:
@@ -36,7 +42,15 @@ def _is_sharding_datapipe(datapipe: DataPipe) -> bool:
 def apply_sharding(
     datapipe: DataPipe, num_of_instances: int, instance_id: int, sharding_group: Any = SHARDING_PRIORITIES.DEFAULT
 ) -> DataPipe:
-    """Tell the sharding pipes which worker they serve; RuntimeError for two of them in a row."""
+    """Tell the sharding pipes which worker they serve; RuntimeError for two of them in a row.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> pipe = IterableWrapper(range(5)).sharding_filter()
+    >>> torch.utils.data.graph_settings.apply_sharding(pipe, num_of_instances=2, instance_id=0)
+    ShardingFilterIterDataPipe
+    >>> list(pipe)
+    [0, 2, 4]
+    """
 
     def visit(graph: DataPipeGraph, previous: Any) -> None:
         for pipe, below in graph.values():
@@ -64,7 +78,13 @@ def _is_shuffle_datapipe(datapipe: Any) -> bool:
 
 
 def apply_shuffle_settings(datapipe: Any, shuffle: bool | None = None) -> Any:
-    """Turn shuffling on or off; a pipe without a shuffler gets one when it is to be on."""
+    """Turn shuffling on or off; a pipe without a shuffler gets one when it is to be on.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> pipe = IterableWrapper(range(5)).shuffle()
+    >>> list(torch.utils.data.graph_settings.apply_shuffle_settings(pipe, shuffle=False))
+    [0, 1, 2, 3, 4]
+    """
     if shuffle is None:
         return datapipe
     shufflers = [pipe for pipe in get_all_graph_pipes(traverse_dps(datapipe)) if _is_shuffle_datapipe(pipe)]
@@ -86,7 +106,15 @@ def _is_random_datapipe(datapipe: Any) -> bool:
 
 
 def apply_random_seed(datapipe: Any, rng: Any) -> Any:
-    """Seed every pipe that has `set_seed`, each with the next number of a generator."""
+    """Seed every pipe that has `set_seed`, each with the next number of a generator.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> pipe = IterableWrapper(range(5)).shuffle()
+    >>> generator = torch.Generator().manual_seed(3)
+    >>> first = list(torch.utils.data.graph_settings.apply_random_seed(pipe, generator))
+    >>> first == list(torch.utils.data.graph_settings.apply_random_seed(pipe, torch.Generator().manual_seed(3)))
+    True
+    """
     for pipe in get_all_graph_pipes(traverse_dps(datapipe)):
         if _is_random_datapipe(pipe):
             pipe.set_seed(int(torch.empty((), dtype=torch.int64).random_(generator=rng).item()))

@@ -24,7 +24,13 @@ def _place(key: str) -> tuple[Any, str]:
 
 @contextlib.contextmanager
 def patch(changes: dict[str, Any] | str | None = None, value: Any = None, **more: Any) -> Iterator[None]:
-    """Change settings, `patch({"load.mmap": True})` or `patch("load.mmap", True)`, for the length of a block."""
+    """Change settings, `patch({"load.mmap": True})` or `patch("load.mmap", True)`, for the length of a block.
+
+    >>> from torch.utils.serialization import config
+    >>> with config.patch("save.use_pinned_memory_for_d2h", True):
+    ...     print(config.save.use_pinned_memory_for_d2h)
+    True
+    """
     wanted = {changes: value} if isinstance(changes, str) else {**(changes or {}), **more}
     before = [(*_place(key), getattr(*_place(key))) for key in wanted]
     for key, new in wanted.items():

@@ -21,7 +21,12 @@ _PLAIN: dict[str, int] = {}
 
 
 class DDPCommHookType(Enum):
-    """Hooks by name."""
+    """Hooks by name.
+
+    >>> from torch.distributed.algorithms.ddp_comm_hooks import DDPCommHookType
+    >>> [one.name for one in DDPCommHookType][:2]
+    ['ALLREDUCE', 'FP16_COMPRESS']
+    """
 
     ALLREDUCE = (default_hooks.allreduce_hook, _PLAIN)
     FP16_COMPRESS = (default_hooks.fp16_compress_hook, _PLAIN)
@@ -37,7 +42,18 @@ class DDPCommHookType(Enum):
 
 
 def register_ddp_comm_hook(comm_hook_type: DDPCommHookType, model: Any, state: Any = None) -> None:
-    """Register a hook by name."""
+    """Register a hook by name.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks import DDPCommHookType, register_ddp_comm_hook
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> register_ddp_comm_hook(DDPCommHookType.FP16_COMPRESS, model)
+    >>> model(torch.ones(2, 1)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     hook, made_with = comm_hook_type.value
     if made_with:
         state = powerSGD.PowerSGDState(process_group=state, **made_with)

@@ -29,7 +29,18 @@ def _allreduce_fut(process_group: Any, tensor: Any) -> Any:
 
 
 def allreduce_hook(process_group: Any, bucket: Any) -> Any:
-    """Average as without a hook."""
+    """Average as without a hook.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> model.register_comm_hook(None, allreduce_hook)
+    >>> model(torch.ones(2, 1)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     return _allreduce_fut(process_group, bucket.buffer())
 
 
@@ -45,7 +56,18 @@ def _compress_hook(dtype: Any, process_group: Any, bucket: Any) -> Any:
 
 
 def fp16_compress_hook(process_group: Any, bucket: Any) -> Any:
-    """Average in float16."""
+    """Average in float16.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> model.register_comm_hook(None, fp16_compress_hook)
+    >>> model(torch.ones(2, 1)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     return _compress_hook(torch.float16, process_group, bucket)
 
 
@@ -70,7 +92,21 @@ def _compress_wrapper(dtype: Any, hook: Callable[..., Any]) -> Callable[..., Any
 
 
 def fp16_compress_wrapper(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """Give `hook` the gradients in float16."""
+    """Give `hook` the gradients in float16.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import (
+    ...     allreduce_hook,
+    ...     fp16_compress_wrapper,
+    ... )
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> model.register_comm_hook(dist.group.WORLD, fp16_compress_wrapper(allreduce_hook))
+    >>> model(torch.ones(2, 1)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     wrapped = _compress_wrapper(torch.float16, hook)
 
     def fp16_compress_wrapper_hook(hook_state: Any, bucket: Any) -> Any:

@@ -12,7 +12,13 @@ __all__ = ["PostLocalSGDState", "post_localSGD_hook"]
 
 
 class PostLocalSGDState:
-    """The groups, and the iteration from which on the smaller one is used."""
+    """The groups, and the iteration from which on the smaller one is used.
+
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.post_localSGD_hook import PostLocalSGDState
+    >>> state = PostLocalSGDState(None, None, start_localSGD_iter=100)
+    >>> state.start_localSGD_iter, state.iter
+    (100, 0)
+    """
 
     __slots__ = ["iter", "post_local_gradient_allreduce", "process_group", "start_localSGD_iter", "subgroup"]
 
@@ -36,7 +42,21 @@ class PostLocalSGDState:
 
 
 def post_localSGD_hook(state: PostLocalSGDState, bucket: Any) -> Any:
-    """Average a bucket as the state says."""
+    """Average a bucket as the state says.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.post_localSGD_hook import (
+    ...     PostLocalSGDState,
+    ...     post_localSGD_hook,
+    ... )
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> model.register_comm_hook(PostLocalSGDState(None, None, start_localSGD_iter=100), post_localSGD_hook)
+    >>> model(torch.ones(2, 1)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     world = state.process_group if state.process_group is not None else dist.group.WORLD
     buffer = bucket.buffer()
     if state.iter < state.start_localSGD_iter:

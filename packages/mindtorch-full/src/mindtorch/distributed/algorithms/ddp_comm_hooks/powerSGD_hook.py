@@ -16,7 +16,14 @@ __all__ = ["PowerSGDState", "batched_powerSGD_hook", "powerSGD_hook"]
 
 
 class PowerSGDState:
-    """Ranks, errors that are fed back, and the factors from which the next iteration starts."""
+    """Ranks, errors that are fed back, and the factors from which the next iteration starts.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook import PowerSGDState
+    >>> state = PowerSGDState(None, matrix_approximation_rank=2, start_powerSGD_iter=10)
+    >>> state.matrix_approximation_rank, state.iter
+    (2, 0)
+    """
 
     __slots__ = [
         "batch_tensors_with_same_shape",
@@ -180,7 +187,18 @@ def _finish(state: PowerSGDState, bucket: Any, wanted: Any, flat: Any) -> Any:
 
 
 def powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
-    """Average every matrix of a bucket that is worth it by low rank, all else exactly."""
+    """Average every matrix of a bucket that is worth it by low rank, all else exactly.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook import PowerSGDState, powerSGD_hook
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> model.register_comm_hook(PowerSGDState(None, start_powerSGD_iter=2), powerSGD_hook)
+    >>> model(torch.ones(2, 1)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     group, flat = default._group(state.process_group), bucket.buffer()
     if state.iter < state.start_powerSGD_iter:
         state.maybe_increase_iter(bucket)
@@ -214,7 +232,18 @@ def powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
 
 
 def batched_powerSGD_hook(state: PowerSGDState, bucket: Any) -> Any:
-    """Average a whole bucket as one square matrix of low rank."""
+    """Average a whole bucket as one square matrix of low rank.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook import PowerSGDState, batched_powerSGD_hook
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> model.register_comm_hook(PowerSGDState(None, start_powerSGD_iter=2), batched_powerSGD_hook)
+    >>> model(torch.ones(2, 1)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     group, flat = default._group(state.process_group), bucket.buffer()
     if state.iter < state.start_powerSGD_iter:
         state.maybe_increase_iter(bucket)

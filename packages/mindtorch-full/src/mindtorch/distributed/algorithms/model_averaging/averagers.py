@@ -15,7 +15,15 @@ __all__ = ["ModelAverager", "PeriodicModelAverager"]
 
 
 class ModelAverager(ABC):
-    """Base of averagers; `step` counts the calls."""
+    """Base of averagers; `step` counts the calls.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.model_averaging.averagers import ModelAverager, PeriodicModelAverager
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> isinstance(PeriodicModelAverager(period=2), ModelAverager)
+    True
+    >>> dist.destroy_process_group()
+    """
 
     def __init__(self, process_group: Any = None) -> None:
         self.process_group = process_group if process_group is not None else dist.group.WORLD

@@ -13,7 +13,17 @@ __all__ = ["average_parameters", "average_parameters_or_parameter_groups", "get_
 
 
 def average_parameters(params: Iterator[Any], process_group: Any) -> None:
-    """Average all parameters by one reduction."""
+    """Average all parameters by one reduction.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.model_averaging.utils import average_parameters
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> weight = torch.nn.Parameter(torch.tensor([2.0]))
+    >>> average_parameters(iter([weight]), dist.group.WORLD)
+    >>> weight.detach()
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     group = process_group if process_group is not None else dist.group.WORLD
     if dist._rank_not_in_group(group):
         return
@@ -39,7 +49,18 @@ def get_params_to_average(params: Iterable[Any]) -> list[Any]:
 
 
 def average_parameters_or_parameter_groups(params: Iterable[Any], process_group: Any) -> None:
-    """Average those that have gradients."""
+    """Average those that have gradients.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.model_averaging.utils import average_parameters_or_parameter_groups
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> weight = torch.nn.Parameter(torch.tensor([2.0]))
+    >>> weight.grad = torch.ones(1)
+    >>> average_parameters_or_parameter_groups([{"params": [weight]}], dist.group.WORLD)
+    >>> weight.detach()
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     average_parameters(iter(get_params_to_average(params)), process_group)
 
 

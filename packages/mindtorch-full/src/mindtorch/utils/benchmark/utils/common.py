@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import get_num_threads, set_num_threads
+from mindtorch import get_num_threads, set_num_threads, tensor
 from mindtorch._naming import adopt
 
 __all__ = [
@@ -33,7 +33,11 @@ _NOISY = 0.1
 
 @dataclasses.dataclass(init=True, repr=False, eq=True, frozen=True)
 class TaskSpec:
-    """What is measured."""
+    """What is measured.
+
+    >>> torch.utils.benchmark.TaskSpec("f(x)", "x = 1", label="calls", num_threads=2).title
+    'calls'
+    """
 
     stmt: str
     setup: str
@@ -71,6 +75,11 @@ class Measurement:
     Args:
         number_per_run: how often the statement ran for each time.
         raw_times: seconds of each run.
+
+    >>> from torch.utils.benchmark import Measurement, TaskSpec
+    >>> found = Measurement(10, [1e-3, 3e-3, 2e-3], TaskSpec("f(x)", ""))
+    >>> found.times, found.median
+    ([0.0001, 0.00030000000000000003, 0.0002], 0.0002)
     """
 
     def __init__(
@@ -181,32 +190,53 @@ class Measurement:
 
 
 def select_unit(t: float) -> tuple[str, float]:
-    """Return the unit in which `t` seconds are best written, and its length in seconds."""
+    """Return the unit in which `t` seconds are best written, and its length in seconds.
+
+    >>> torch.utils.benchmark.select_unit(2.5e-4)
+    ('us', 1e-06)
+    """
     unit = {-3: "ns", -2: "us", -1: "ms"}.get(int(math.log10(t) // 3), "s")
     return unit, _SCALES[unit]
 
 
 def unit_to_english(u: str) -> str:
-    """Return a unit's name in words."""
+    """Return a unit's name in words.
+
+    >>> torch.utils.benchmark.unit_to_english("us")
+    'microsecond'
+    """
     return _ENGLISH[u]
 
 
 def trim_sigfig(x: float, n: int) -> float:
-    """Return `x` rounded to `n` significant figures."""
+    """Return `x` rounded to `n` significant figures, as a tensor of float32 rounds it.
+
+    >>> torch.utils.benchmark.trim_sigfig(1.2345, 2)
+    1.2000000476837158
+    """
     if n != int(n):
         raise AssertionError("Number of significant figures must be an integer")
-    scale = 10.0 ** (math.ceil(math.log10(abs(x))) - n)
-    return float(round(x / scale) * scale)
+    scale = 10 ** (int(tensor(x).abs().log10().ceil().item()) - n)
+    return float(tensor(x / scale).round() * scale)
 
 
 def ordered_unique(elements: Iterable[Any]) -> list[Any]:
-    """Return the elements without repetitions, in order."""
+    """Return the elements without repetitions, in order.
+
+    >>> torch.utils.benchmark.ordered_unique([3, 1, 3, 2])
+    [3, 1, 2]
+    """
     return list(dict.fromkeys(elements))
 
 
 @contextlib.contextmanager
 def set_torch_threads(n: int) -> Iterator[None]:
-    """Run the block with `n` threads."""
+    """Run the block with `n` threads.
+
+    >>> with torch.utils.benchmark.set_torch_threads(1):
+    ...     print(torch.get_num_threads())
+    1
+    """
     before = get_num_threads()
     try:
         set_num_threads(n)

@@ -18,7 +18,21 @@ __all__ = ["Compare"]
 
 
 class Compare:
-    """A table of measurements for each label: rows by sub-label and threads, columns by description."""
+    """A table of measurements for each label: rows by sub-label and threads, columns by description.
+
+    >>> from torch.utils.benchmark import Compare, Measurement, TaskSpec
+    >>> def made(description, seconds):
+    ...     return Measurement(
+    ...         1, [seconds], TaskSpec("f(x)", "", label="calls", sub_label="f", description=description)
+    ...     )
+    >>> print(str(Compare([made("old", 2e-3), made("new", 1e-3)])).strip())
+    [------- calls -------]
+             |  old  |  new
+    1 threads: ------------
+          f  |  2.0  |  1.0
+    <BLANKLINE>
+    Times are in milliseconds (ms).
+    """
 
     def __init__(self, results: list[Measurement]) -> None:
         self._results: list[Measurement] = []

@@ -20,7 +20,11 @@ _TRIES = 1000
 
 
 class ParameterAlias:
-    """A value that is another parameter's; chains are followed, cycles refused."""
+    """A value that is another parameter's; chains are followed, cycles refused.
+
+    >>> torch.utils.benchmark.ParameterAlias("n").alias_to
+    'n'
+    """
 
     def __init__(self, alias_to: str) -> None:
         self.alias_to = alias_to
@@ -41,6 +45,11 @@ class FuzzedParameter:
     Raises:
         AssertionError: an unknown distribution; probabilities that are negative, or that sum to 1: torch's check of the sum is
             reversed, and so is this one.
+
+    >>> import numpy
+    >>> size = torch.utils.benchmark.FuzzedParameter("n", minval=2, maxval=8, distribution="uniform")
+    >>> 2 <= size.sample(numpy.random.RandomState(0)) <= 8
+    True
     """
 
     def __init__(
@@ -103,6 +112,14 @@ class FuzzedTensor:
         min_elements, max_elements, max_allocation_bytes: parameters for which it would be out of these are drawn again.
         dim_parameter: the parameter that says how many dimensions of `size` count.
         tensor_constructor: called with size, dtype and all parameters in place of random numbers.
+
+    >>> from torch.utils.benchmark import FuzzedParameter, FuzzedTensor, Fuzzer
+    >>> n = FuzzedParameter("n", minval=4, maxval=4, distribution="uniform")
+    >>> fuzzer = Fuzzer(
+    ...     [[n]], [[FuzzedTensor("x", size=("n", 3), min_elements=1, probability_contiguous=1.0)]], seed=0
+    ... )
+    >>> [tensors["x"].shape for tensors, tensor_params, params in fuzzer.take(1)]
+    [torch.Size([4, 3])]
     """
 
     def __init__(

@@ -18,14 +18,25 @@ __all__ = ["Language", "Timer", "timer"]
 
 
 class Language(enum.Enum):
-    """The language of a statement."""
+    """The language of a statement.
+
+    >>> from torch.utils.benchmark import Language
+    >>> [one.name for one in Language]
+    ['PYTHON', 'CPP']
+    """
 
     PYTHON = 0
     CPP = 1
 
 
 def timer() -> float:
-    """Return a time in seconds, after the accelerator, if there is one, has done what it was asked to."""
+    """Return a time in seconds, after the accelerator, if there is one, has done what it was asked to.
+
+    >>> from torch.utils.benchmark import timer
+    >>> start = timer()
+    >>> timer() >= start
+    True
+    """
     if torch.accelerator.is_available():
         torch.accelerator.synchronize()
     return timeit.default_timer()
@@ -45,6 +56,11 @@ class Timer:
     Raises:
         ValueError: a statement that is no string.
         NotImplementedError: C++, or a `global_setup`, which is of C++.
+
+    >>> from torch.utils.benchmark import Timer
+    >>> found = Timer("x + 1", globals={"x": torch.ones(2)}).timeit(10)
+    >>> found.number_per_run, found.median > 0
+    (10, True)
     """
 
     def __init__(

@@ -21,7 +21,12 @@ def _checked_length(pipe: Any, length: int) -> int:
 
 @functional_datapipe("list_files")
 class FileListerIterDataPipe(IterDataPipe[str]):
-    """Yields the paths of files in folders."""
+    """Yields the paths of files in folders.
+
+    >>> open("a.txt", "w").close()
+    >>> list(torch.utils.data.datapipes.iter.FileLister(".", masks="*.txt"))
+    ['./a.txt']
+    """
 
     def __init__(
         self,
@@ -50,7 +55,14 @@ class FileListerIterDataPipe(IterDataPipe[str]):
 
 @functional_datapipe("open_files")
 class FileOpenerIterDataPipe(IterDataPipe[Any]):
-    """Yields each path with its opened file."""
+    """Yields each path with its opened file.
+
+    >>> with open("words.txt", "w") as file:
+    ...     _ = file.write("one two")
+    >>> from torch.utils.data.datapipes.iter import FileOpener, IterableWrapper
+    >>> [(name, stream.read()) for name, stream in FileOpener(IterableWrapper(["words.txt"]), mode="r")]
+    [('words.txt', 'one two')]
+    """
 
     def __init__(self, datapipe: Iterable[str], mode: str = "r", encoding: str | None = None, length: int = -1) -> None:
         if mode not in ("b", "t", "rb", "rt", "r"):
@@ -68,7 +80,13 @@ class FileOpenerIterDataPipe(IterDataPipe[Any]):
 
 @functional_datapipe("read_from_stream")
 class StreamReaderIterDataPipe(IterDataPipe[tuple[str, bytes]]):
-    """Yields each path with what was read from its stream: all at once, or pieces of `chunk` bytes."""
+    """Yields each path with what was read from its stream: all at once, or pieces of `chunk` bytes.
+
+    >>> import io
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper, StreamReader
+    >>> list(StreamReader(IterableWrapper([("a", io.StringIO("abcd"))]), chunk=2))
+    [('a', 'ab'), ('a', 'cd')]
+    """
 
     def __init__(self, datapipe: IterDataPipe[Any], chunk: int | None = None) -> None:
         self.datapipe, self.chunk = datapipe, chunk

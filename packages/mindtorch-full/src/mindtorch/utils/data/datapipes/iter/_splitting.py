@@ -218,7 +218,13 @@ class _ChildDataPipe(IterDataPipe[Any]):
 
 @functional_datapipe("fork")
 class ForkerIterDataPipe(IterDataPipe[Any]):
-    """Makes several outputs with the same samples."""
+    """Makes several outputs with the same samples.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> first, second = IterableWrapper(range(3)).fork(2)
+    >>> list(first), list(second)
+    ([0, 1, 2], [0, 1, 2])
+    """
 
     def __new__(  # type: ignore[misc]  # the outputs, not an instance
         cls,
@@ -236,7 +242,13 @@ class ForkerIterDataPipe(IterDataPipe[Any]):
 
 @functional_datapipe("demux")
 class DemultiplexerIterDataPipe(IterDataPipe[Any]):
-    """Makes several outputs, to one of which a function sends each sample."""
+    """Makes several outputs, to one of which a function sends each sample.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> even, odd = IterableWrapper(range(5)).demux(2, lambda x: x % 2)
+    >>> list(even), list(odd)
+    ([0, 2, 4], [1, 3])
+    """
 
     def __new__(  # type: ignore[misc]  # the outputs, not an instance
         cls,

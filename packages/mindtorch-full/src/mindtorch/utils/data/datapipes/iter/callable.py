@@ -18,7 +18,12 @@ __all__ = ["CollatorIterDataPipe", "MapperIterDataPipe"]
 
 @functional_datapipe("map")
 class MapperIterDataPipe(IterDataPipe[Any]):
-    """Yields what a function makes of each sample, or of some of its columns."""
+    """Yields what a function makes of each sample, or of some of its columns.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper(range(3)).map(lambda x: x * 10))
+    [0, 10, 20]
+    """
 
     def __init__(
         self, datapipe: IterDataPipe[Any], fn: Callable[..., Any], input_col: Any = None, output_col: Any = None
@@ -76,7 +81,12 @@ def _collated(conversion: dict[Any, Any], columns: Any, batch: list[Any]) -> dic
 
 @functional_datapipe("collate")
 class CollatorIterDataPipe(MapperIterDataPipe):
-    """Yields each batch as `default_collate`, or a function of the caller's, makes it."""
+    """Yields each batch as `default_collate`, or a function of the caller's, makes it.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper([(1, 2.0), (3, 4.0)]).batch(2).collate())
+    [[tensor([1, 3]), tensor([2., 4.], dtype=torch.float64)]]
+    """
 
     def __init__(
         self,

@@ -16,7 +16,12 @@ __all__ = ["SamplerIterDataPipe", "ShufflerIterDataPipe"]
 
 
 class SamplerIterDataPipe(IterDataPipe[Any]):
-    """Yields what a sampler made for the pipe does."""
+    """Yields what a sampler made for the pipe does.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(torch.utils.data.datapipes.iter.Sampler(IterableWrapper([5, 6, 7])))
+    [0, 1, 2]
+    """
 
     def __init__(
         self,
@@ -43,7 +48,12 @@ class SamplerIterDataPipe(IterDataPipe[Any]):
 
 @functional_datapipe("shuffle")
 class ShufflerIterDataPipe(RandomOrder, IterDataPipe[Any]):
-    """Yields samples in the order in which a buffer gives them up at random."""
+    """Yields samples in the order in which a buffer gives them up at random.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper(range(5)).shuffle().set_seed(1))
+    [1, 0, 3, 2, 4]
+    """
 
     def __init__(self, datapipe: IterDataPipe[Any], *, buffer_size: int = 10000, unbatch_level: int = 0) -> None:
         if buffer_size <= 0:

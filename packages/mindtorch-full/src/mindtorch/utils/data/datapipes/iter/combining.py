@@ -33,7 +33,12 @@ class _Combined(IterDataPipe[Any]):
 
 @functional_datapipe("concat")
 class ConcaterIterDataPipe(_Combined):
-    """Yields the samples of one pipe after those of the other."""
+    """Yields the samples of one pipe after those of the other.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper([1, 2]).concat(IterableWrapper([3])))
+    [1, 2, 3]
+    """
 
     def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
         if not datapipes:
@@ -52,7 +57,12 @@ class ConcaterIterDataPipe(_Combined):
 
 @functional_datapipe("mux")
 class MultiplexerIterDataPipe(_Combined):
-    """Yields one sample of every pipe in turn, as many rounds as the shortest has samples."""
+    """Yields one sample of every pipe in turn, as many rounds as the shortest has samples.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper([1, 2]).mux(IterableWrapper([10, 20])))
+    [1, 10, 2, 20]
+    """
 
     def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
         super().__init__(*datapipes)
@@ -69,7 +79,12 @@ class MultiplexerIterDataPipe(_Combined):
 
 @functional_datapipe("zip")
 class ZipperIterDataPipe(_Combined):
-    """Yields tuples of one sample of every pipe."""
+    """Yields tuples of one sample of every pipe.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper([1, 2]).zip(IterableWrapper("ab")))
+    [(1, 'a'), (2, 'b')]
+    """
 
     def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
         if not all(isinstance(pipe, IterDataPipe) for pipe in datapipes):

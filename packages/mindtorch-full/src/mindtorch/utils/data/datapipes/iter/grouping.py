@@ -18,7 +18,12 @@ __all__ = ["BatcherIterDataPipe", "GrouperIterDataPipe", "UnBatcherIterDataPipe"
 
 @functional_datapipe("batch")
 class BatcherIterDataPipe(Batching, IterDataPipe[Any]):
-    """Yields samples in batches; the last one may be smaller unless it is dropped."""
+    """Yields samples in batches; the last one may be smaller unless it is dropped.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper(range(5)).batch(2))
+    [[0, 1], [2, 3], [4]]
+    """
 
     def __iter__(self) -> Iterator[Any]:
         batch: list[Any] = []
@@ -33,7 +38,12 @@ class BatcherIterDataPipe(Batching, IterDataPipe[Any]):
 
 @functional_datapipe("unbatch")
 class UnBatcherIterDataPipe(IterDataPipe[Any]):
-    """Yields what batches hold, some levels down; -1 goes down as far as there are lists."""
+    """Yields what batches hold, some levels down; -1 goes down as far as there are lists.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper([[1, 2], [3]]).unbatch())
+    [1, 2, 3]
+    """
 
     def __init__(self, datapipe: IterDataPipe[Any], unbatch_level: int = 1) -> None:
         self.datapipe, self.unbatch_level = datapipe, unbatch_level
@@ -57,7 +67,12 @@ class UnBatcherIterDataPipe(IterDataPipe[Any]):
 
 @functional_datapipe("groupby")
 class GrouperIterDataPipe(IterDataPipe[Any]):
-    """Yields samples in groups of equal key: those that are full, the largest when the buffer is, then the rest."""
+    """Yields samples in groups of equal key: those that are full, the largest when the buffer is, then the rest.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper(["a1", "b1", "a2"]).groupby(lambda name: name[0]))
+    [['a1', 'a2'], ['b1']]
+    """
 
     def __init__(
         self,

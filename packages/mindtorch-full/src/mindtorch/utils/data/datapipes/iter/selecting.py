@@ -18,7 +18,12 @@ __all__ = ["FilterIterDataPipe"]
 
 @functional_datapipe("filter")
 class FilterIterDataPipe(IterDataPipe[Any]):
-    """Yields the samples for which a function returns True."""
+    """Yields the samples for which a function returns True.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> list(IterableWrapper(range(5)).filter(lambda x: x % 2 == 0))
+    [0, 2, 4]
+    """
 
     def __init__(self, datapipe: IterDataPipe[Any], filter_fn: Callable[..., Any], input_col: Any = None) -> None:
         check_unpickable_fn(filter_fn)

@@ -15,7 +15,11 @@ __all__ = ["SHARDING_PRIORITIES", "ShardingFilterIterDataPipe"]
 
 
 class SHARDING_PRIORITIES(IntEnum):
-    """Among whom a stream is divided first."""
+    """Among whom a stream is divided first.
+
+    >>> [one.name for one in torch.utils.data.datapipes.iter.sharding.SHARDING_PRIORITIES]
+    ['DEFAULT', 'DISTRIBUTED', 'MULTIPROCESSING']
+    """
 
     DEFAULT = 1
     DISTRIBUTED = 2
@@ -29,7 +33,15 @@ class _ShardingIterDataPipe(IterDataPipe[Any]):
 
 @functional_datapipe("sharding_filter")
 class ShardingFilterIterDataPipe(_ShardingIterDataPipe):
-    """Yields every n-th sample, of which each of n workers has another first one."""
+    """Yields every n-th sample, of which each of n workers has another first one.
+
+    >>> from torch.utils.data.datapipes.iter import IterableWrapper
+    >>> pipe = IterableWrapper(range(5)).sharding_filter()
+    >>> torch.utils.data.graph_settings.apply_sharding(pipe, 2, 1)
+    ShardingFilterIterDataPipe
+    >>> list(pipe)
+    [1, 3]
+    """
 
     def __init__(self, source_datapipe: IterDataPipe[Any], sharding_group_filter: Any = None) -> None:
         self.source_datapipe, self.sharding_group_filter = source_datapipe, sharding_group_filter

@@ -16,7 +16,11 @@ _T = TypeVar("_T")
 
 
 class IterableWrapperIterDataPipe(IterDataPipe[_T]):
-    """Yields what an iterable does, of a copy of it unless told otherwise."""
+    """Yields what an iterable does, of a copy of it unless told otherwise.
+
+    >>> list(torch.utils.data.datapipes.iter.IterableWrapper(range(3)))
+    [0, 1, 2]
+    """
 
     def __init__(self, iterable: Iterable[_T], deepcopy: bool = True) -> None:
         self.iterable, self.deepcopy = iterable, deepcopy

@@ -16,13 +16,22 @@ _T = TypeVar("_T")
 
 
 def default_fn(data: _T) -> _T:
-    """The sample itself."""
+    """The sample itself.
+
+    >>> torch.utils.data.datapipes.map.callable.default_fn(3)
+    3
+    """
     return data
 
 
 @functional_datapipe("map")
 class MapperMapDataPipe(MapDataPipe[Any]):
-    """Gives what a function makes of each sample."""
+    """Gives what a function makes of each sample.
+
+    >>> from torch.utils.data.datapipes.map import SequenceWrapper
+    >>> SequenceWrapper([1, 2]).map(lambda x: x * 10)[1]
+    20
+    """
 
     def __init__(self, datapipe: MapDataPipe[Any], fn: Callable[..., Any] = default_fn) -> None:
         check_unpickable_fn(fn)

@@ -14,7 +14,12 @@ __all__ = ["ShufflerIterDataPipe"]
 
 
 class ShufflerIterDataPipe(RandomOrder, IterDataPipe[Any]):
-    """Yields the samples of a pipe with keys in random order."""
+    """Yields the samples of a pipe with keys in random order.
+
+    >>> from torch.utils.data.datapipes.map import SequenceWrapper
+    >>> list(SequenceWrapper(range(4)).shuffle().set_seed(1))
+    [3, 0, 2, 1]
+    """
 
     def __init__(self, datapipe: MapDataPipe[Any], *, indices: list[Any] | None = None) -> None:
         self.datapipe: Any = datapipe

@@ -23,7 +23,12 @@ def _check(datapipes: tuple[Any, ...]) -> None:
 
 @functional_datapipe("concat")
 class ConcaterMapDataPipe(MapDataPipe[Any]):
-    """Gives the samples of one pipe after those of the other."""
+    """Gives the samples of one pipe after those of the other.
+
+    >>> from torch.utils.data.datapipes.map import SequenceWrapper
+    >>> SequenceWrapper([1, 2]).concat(SequenceWrapper([3]))[2]
+    3
+    """
 
     def __init__(self, *datapipes: MapDataPipe[Any]) -> None:
         _check(datapipes)
@@ -43,7 +48,12 @@ class ConcaterMapDataPipe(MapDataPipe[Any]):
 
 @functional_datapipe("zip")
 class ZipperMapDataPipe(MapDataPipe[Any]):
-    """Gives tuples of one sample of every pipe."""
+    """Gives tuples of one sample of every pipe.
+
+    >>> from torch.utils.data.datapipes.map import SequenceWrapper
+    >>> SequenceWrapper([1, 2]).zip(SequenceWrapper("ab"))[1]
+    (2, 'b')
+    """
 
     def __init__(self, *datapipes: MapDataPipe[Any]) -> None:
         _check(datapipes)

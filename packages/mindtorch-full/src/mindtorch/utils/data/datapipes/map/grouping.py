@@ -15,7 +15,12 @@ __all__ = ["BatcherMapDataPipe"]
 
 @functional_datapipe("batch")
 class BatcherMapDataPipe(Batching, MapDataPipe[Any]):
-    """Gives samples in batches; the last one may be smaller unless it is dropped."""
+    """Gives samples in batches; the last one may be smaller unless it is dropped.
+
+    >>> from torch.utils.data.datapipes.map import SequenceWrapper
+    >>> SequenceWrapper(range(5)).batch(2)[1]
+    [2, 3]
+    """
 
     def __getitem__(self, index: int) -> Any:
         batch: list[Any] = []

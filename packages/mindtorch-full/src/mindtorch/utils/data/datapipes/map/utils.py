@@ -16,7 +16,12 @@ _T = TypeVar("_T")
 
 
 class SequenceWrapperMapDataPipe(MapDataPipe[_T]):
-    """Gives the elements of a sequence, of a copy of it unless told otherwise."""
+    """Gives the elements of a sequence, of a copy of it unless told otherwise.
+
+    >>> pipe = torch.utils.data.datapipes.map.SequenceWrapper({"a": 1, "b": 2})
+    >>> pipe["b"], len(pipe)
+    (2, 2)
+    """
 
     sequence: Any
 

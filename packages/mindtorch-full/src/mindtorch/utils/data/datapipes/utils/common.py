@@ -23,7 +23,13 @@ __all__ = [
 
 
 def validate_input_col(fn: Callable[..., Any], input_col: Any) -> None:
-    """Refuse a function that cannot be called with as many positional arguments as there are input columns."""
+    """Refuse a function that cannot be called with as many positional arguments as there are input columns.
+
+    >>> torch.utils.data.datapipes.utils.common.validate_input_col(lambda a: a, input_col=[0, 1])
+    Traceback (most recent call last):
+        ...
+    ValueError: The function <lambda> takes 1 parameters, but 2 are required.
+    """
     try:
         signature = inspect.signature(fn)
     except (ValueError, TypeError):
@@ -69,7 +75,11 @@ def check_unpickable_fn(fn: Any) -> None:
 
 
 def match_masks(name: str, masks: str | list[str]) -> bool:
-    """Whether a file's name fits one of the patterns; all fit an empty one."""
+    """Whether a file's name fits one of the patterns; all fit an empty one.
+
+    >>> torch.utils.data.datapipes.utils.common.match_masks("a.txt", ["*.md", "*.txt"])
+    True
+    """
     patterns = [masks] if isinstance(masks, str) else masks
     return not masks or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
@@ -77,7 +87,14 @@ def match_masks(name: str, masks: str | list[str]) -> bool:
 def get_file_pathnames_from_root(
     root: str, masks: str | list[str], recursive: bool = False, abspath: bool = False, non_deterministic: bool = False
 ) -> Iterable[str]:
-    """Yield the paths of the files below a folder, or `root` itself where it is a file, in the order of their names."""
+    """Yield the paths of the files below a folder, or `root` itself where it is a file, in the order of their names.
+
+    >>> import pathlib
+    >>> for name in ("a.txt", "b.md"):
+    ...     pathlib.Path(name).touch()
+    >>> list(torch.utils.data.datapipes.utils.common.get_file_pathnames_from_root(".", "*.md"))
+    ['./b.md']
+    """
 
     def on_error(error: OSError) -> None:
         warnings.warn(f"{error.filename} : {error.strerror}", stacklevel=2)
@@ -102,7 +119,18 @@ def get_file_pathnames_from_root(
 def get_file_binaries_from_pathnames(
     pathnames: Iterable[str], mode: str, encoding: str | None = None
 ) -> Iterator[tuple[str, StreamWrapper]]:
-    """Yield each path with its opened file."""
+    """Yield each path with its opened file.
+
+    >>> with open("one.txt", "w") as file:
+    ...     _ = file.write("1")
+    >>> [
+    ...     (name, file.read())
+    ...     for name, file in torch.utils.data.datapipes.utils.common.get_file_binaries_from_pathnames(
+    ...         ["one.txt"], "r"
+    ...     )
+    ... ]
+    [('one.txt', '1')]
+    """
     if not isinstance(pathnames, Iterable):
         pathnames = [pathnames]
     for pathname in pathnames:
@@ -122,12 +150,18 @@ def validate_pathname_binary_tuple(data: tuple[str, Any]) -> None:
         raise TypeError(f"pathname within the tuple should have string type pathname, but it is type {type(data[0])}")
     if not hasattr(data[1], "read"):
         raise TypeError(
-            f"binary stream within the tuple should have IOBase or StreamWrapper as type, but it is type {type(data[1])}"
+            f"binary stream within the tuple should have IOBase orits subclasses as type, but it is type {type(data[1])}"
         )
 
 
 class StreamWrapper:
-    """An open file that is closed when nobody refers to it."""
+    """An open file that is closed when nobody refers to it.
+
+    >>> import io
+    >>> stream = torch.utils.data.datapipes.utils.common.StreamWrapper(io.StringIO("text"))
+    >>> stream.read(), stream.closed
+    ('text', False)
+    """
 
     def __init__(self, file_obj: Any, parent_stream: Any = None, name: str | None = None) -> None:
         self.file_obj, self.parent_stream, self.name = file_obj, parent_stream, name
