@@ -75,6 +75,7 @@ class Family:
         "device",
         "dtypes",
         "fixed",
+        "function",
         "given",
         "kernel",
         "keys",
@@ -102,6 +103,7 @@ class Family:
         self.device, self.keys = call.device, call.keys
         self.kernel = call.kernel
         self.recorder = call.recorder
+        self.function = call.function
         self.settle = getattr(call.composed, "settled", None)
         self.settled = call.settled is not None
         self.single = isinstance(call.answer.specs, (Spec, View))
@@ -147,20 +149,21 @@ class Family:
         known = self.values
         return all(values[index] is known[index] or values[index] == known[index] for index in self.fixed)
 
-    def _composed(self, values: list[Any], flat: tuple[Any, ...], mode: Mode) -> Plan | None:
+    def _composed(self, values: list[Any], flat: tuple[Any, ...], mode: Mode) -> Plan:
         same = self._is_same(values)
+        settled = None if self.settle is None else self.settle(values)
         if same and self.settle is None and self.recorder is None:
             return self.plan
         plan = self.plan.copied()
-        if not same:
+        bound = Bound(self.row, values, self.sources, flat)
+        if settled is not None:
+            plan.kernel, plan.values = settled
+            plan.tensors, plan.scalars, plan.lists = [(0, bound.first_source)], [], []
+        elif self.settled:
+            fill_plan(plan, bound, self.answer, None)
+            plan.kernel = self.function
+        elif not same:
             self._fill(plan, values, flat, self.answer)
-        if self.settle is not None:
-            settled = self.settle(values)
-            if (settled is not None) is not self.settled:
-                return None
-            if settled is not None:
-                plan.kernel, plan.values = settled
-                plan.tensors, plan.scalars, plan.lists = self.plan.tensors, [], []
         self._record(plan, values, None, mode)
         return plan
 
