@@ -19,10 +19,10 @@ class Apart:
 
     `every` holds for all operands but those at `places`, argument indices; "" is not looked at. Only the first `results`
     of the written tensors are looked at. `resized`: an `out=` tensor is looked at with the geometry that it will have, others
-    as they are given.
+    as they are given. `first`: memory is looked at before shapes and dtypes, so that a call with both faults names memory.
     """
 
-    __slots__ = ("every", "places", "resized", "results")
+    __slots__ = ("every", "first", "places", "resized", "results")
 
     def __init__(
         self,
@@ -31,18 +31,22 @@ class Apart:
         *,
         results: int | None = None,
         resized: bool = False,
+        first: bool = False,
     ) -> None:
         self.every = every
         self.places = places or {}
         self.results = results
         self.resized = resized
+        self.first = first
 
 
 ANYWHERE = Apart()
 """No operand is looked at."""
 
-ELEMENTWISE = Apart(PARTLY)
+ELEMENTWISE = Apart(PARTLY, first=True)
 """Every operand may be the written tensor, none may cover a part of it."""
+BY_ELEMENT = Apart(PARTLY)
+"""As ELEMENTWISE, of ops that look at their arguments first."""
 NOTHING_SHARED = Apart(WHOLLY)
 """No operand shares memory with the written tensor."""
 NOTHING_SHARED_AFTER = Apart(WHOLLY, resized=True)

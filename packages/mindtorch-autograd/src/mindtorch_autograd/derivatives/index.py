@@ -72,4 +72,3 @@ derivative(
     self=put_self,
     source=lambda grad, index, source_spec: aten.reshape(aten.take(grad, index), list(source_spec.shape)),
 )
-derivative("fill_diagonal_", self=lambda grad, fill_value, wrap: aten.clone(grad).fill_diagonal_(0, wrap))

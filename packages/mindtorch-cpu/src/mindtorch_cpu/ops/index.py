@@ -373,19 +373,3 @@ def put(out: Any, self: Any, index: Any, source: Any, accumulate: bool) -> None:
     else:
         flat[place] = source.reshape(-1)
     out[...] = flat.reshape(out.shape)
-
-
-@kernel("fill_diagonal_", upcast=False)
-def fill_diagonal_(out: Any, self: Any, value: Any, wrap: bool) -> None:
-    """A number on the main diagonal."""
-    value = number_of(value, out.dtype)
-    if out.ndim > 2:
-        rows = np.arange(out.shape[0])
-        out[(rows,) * out.ndim] = value
-        return
-    rows, columns = out.shape
-    place = np.arange(min(rows, columns))
-    out[place, place] = value
-    if wrap and rows > columns + 1:
-        flat = np.arange((columns + 1) * columns, rows * columns, columns + 1)
-        out[np.unravel_index(flat, out.shape)] = value

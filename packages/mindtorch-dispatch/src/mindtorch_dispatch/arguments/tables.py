@@ -20,7 +20,7 @@ NUMBERS_AS_TENSORS: frozenset[str] = frozenset(
 ) | {"to", "_to_copy", "copy_", "copy", "_conj", "_div_floor", "_div_trunc"}
 """Functions whose Tensor parameters take a Python number, which becomes a 0-d tensor."""
 
-PYTHON_NAMES: dict[tuple[str, str], str] = {("to", "other"): "tensor"}
+PYTHON_NAMES: dict[tuple[str, str], str] = {("to", "other"): "tensor", ("copy_", "src"): "other"}
 """(function, argument) to the argument's name in Python, where it differs from the schema's."""
 
 PYTHON_DEFAULTS: dict[str, int] = {"reduction": 0}

@@ -156,3 +156,17 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Any:
     source = aten.expand(self, [*common[:dim], self.shape[dim], *common[dim + 1 :]])
     places = aten.expand(indices, [*common[:dim], indices.shape[dim], *common[dim + 1 :]])
     return aten.gather(source, dim, aten.remainder(places, self.shape[dim]))
+
+
+def fill_diagonal_(self: Tensor, fill_value: Scalar, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal; with `wrap` a tall matrix has it again below each square."""
+    spec = self._sig.spec
+    check(spec.ndim >= 2, lambda: "dimensions must larger than 1")
+    check(spec.ndim == 2 or len(set(spec.shape)) == 1, lambda: "all dimensions of input must be of equal length")
+    length, step = min(spec.shape), sum(spec.stride)
+    aten.fill_(aten.as_strided(self, [length], [step], self._offset), fill_value)
+    if wrap and spec.ndim == 2 and spec.shape[0] > spec.shape[1] + 1:
+        after = spec.shape[1] + 1
+        left = -(-spec.numel // after) - length
+        aten.fill_(aten.as_strided(self, [left], [step], self._offset + spec.stride[0] * after), fill_value)
+    return self

@@ -222,7 +222,7 @@ def istft(
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - n_fft // 2 if center else total
     signal, envelope = aten.slice(signal, 1, start, end), aten.slice(envelope, 1, start, end)
-    if envelope.numel() and bool(aten.lt(aten.min(aten.abs(envelope)), 1e-11).item()):
+    if bool(aten.lt(aten.min(aten.abs(envelope)), 1e-11).item()):
         raise RuntimeError(f"{call} window overlap add min: 1\n[ CPUBoolType{{}} ]")
     signal = aten.div(signal, envelope)
     if self.ndim == 2:

@@ -6,7 +6,7 @@ from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.dtype import int64
 from mindtorch_storage.spec import Spec
 
-from ..apart import ELEMENTWISE
+from ..apart import BY_ELEMENT
 from .checks import check, wrap_dim
 from .extremum import check_kernel
 from .pointwise import int_or_bool_to_long
@@ -26,7 +26,7 @@ def running_sum(name: str) -> MetaRule:
             refuse(result, kernel, BOOL_NAMES | WIDE_UNSIGNED)
         return Outputs(result, cast=chosen, values=(self, axis))
 
-    return MetaRule(rule, inplace=True, out=True, exact=True, adopts=True, apart=ELEMENTWISE)
+    return MetaRule(rule, inplace=True, out=True, exact=True, adopts=True, apart=BY_ELEMENT)
 
 
 def running(name: str) -> MetaRule:

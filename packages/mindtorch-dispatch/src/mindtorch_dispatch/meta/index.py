@@ -19,7 +19,6 @@ from mindtorch_storage.strides import (
 
 from ..apart import NOTHING_SHARED, PARTLY, WHOLLY, Apart
 from ..deprecations import warn_of
-from ..typing import Scalar
 from .checks import check, shape_text, wrap_dim
 from .rule import MetaRule, Outputs, meta_rule
 
@@ -155,7 +154,7 @@ def _index_put(self: Spec, indices: Sequence[Spec | None], values: Spec, accumul
     return preserved(self)
 
 
-index_put = MetaRule(_index_put, inplace=True, aliases_ok=True, apart=NOTHING_SHARED, mixed_devices=True)
+index_put = MetaRule(_index_put, inplace=True, aliases_ok=True, apart=Apart(WHOLLY, first=True), mixed_devices=True)
 """`index_put`: values broadcast to the indexed shape; where there are masks, the kernel checks it."""
 
 
@@ -312,7 +311,9 @@ def _index_fill(self: Spec, dim: int, index: Spec, value: Any) -> Outputs:
 _BUT_SELF = Apart(WHOLLY, {0: PARTLY}, resized=True)
 index_add = MetaRule(_index_add, inplace=True, out=True, aliases_ok=True, apart=_BUT_SELF)
 index_reduce = MetaRule(_index_reduce, inplace=True, out=True, aliases_ok=True, apart=_BUT_SELF)
-index_copy = MetaRule(_index_copy, inplace=True, out=True, aliases_ok=True, apart=_BUT_SELF)
+index_copy = MetaRule(
+    _index_copy, inplace=True, out=True, aliases_ok=True, apart=Apart(WHOLLY, {0: PARTLY}, resized=True, first=True)
+)
 index_fill = MetaRule(_index_fill, inplace=True, aliases_ok=True, apart=NOTHING_SHARED)
 
 
@@ -354,13 +355,3 @@ def _put(self: Spec, index: Spec, source: Spec, accumulate: bool = False) -> Spe
 
 put = MetaRule(_put, inplace=True, aliases_ok=True, apart=NOTHING_SHARED)
 """`put`: elements written at positions of the flattened tensor."""
-
-
-def _fill_diagonal(self: Spec, fill_value: Scalar, wrap: bool = False) -> Spec:
-    check(self.ndim >= 2, lambda: "dimensions must larger than 1")
-    check(self.ndim == 2 or len(set(self.shape)) == 1, lambda: "all dimensions of input must be of equal length")
-    return self
-
-
-fill_diagonal_ = MetaRule(_fill_diagonal, aliases_ok=True)
-"""`fill_diagonal_`: a number on the main diagonal, written in place."""

@@ -31,7 +31,8 @@ def _masked_fill(self: Spec, mask: Spec, value: Scalar | Spec) -> Outputs:
     return Outputs(Spec.of(self.dtype, mask.device if follows else self.device, shape))
 
 
-masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True, leading=every_dim, apart=Apart(PARTLY, {2: ""}))
+_BUT_VALUE = Apart(PARTLY, {2: ""}, first=True)
+masked_fill = MetaRule(_masked_fill, inplace=True, aliases_ok=True, leading=every_dim, apart=_BUT_VALUE)
 """`masked_fill`: a number or 0-d tensor where the mask holds."""
 
 

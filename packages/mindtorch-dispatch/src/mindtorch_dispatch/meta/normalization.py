@@ -16,7 +16,7 @@ from mindtorch_storage.strides import (
     is_channels_last_contiguous,
 )
 
-from ..apart import ELEMENTWISE
+from ..apart import BY_ELEMENT
 from .checks import check, expect, shape_text, wrap_dim
 from .memory_format import lies_in, suggested, suggested_format
 from .rule import MetaRule, Outputs, meta_rule
@@ -256,5 +256,5 @@ def _renorm(self: Spec, p: Any, dim: int, maxnorm: Any) -> Outputs:
     return Outputs(self.contiguous(), values=(self, p, wrapped, maxnorm))
 
 
-renorm = MetaRule(_renorm, inplace=True, out=True, exact=True, apart=ELEMENTWISE)
+renorm = MetaRule(_renorm, inplace=True, out=True, exact=True, apart=BY_ELEMENT)
 """`renorm`: sub-tensors along a dimension scaled down to a norm."""

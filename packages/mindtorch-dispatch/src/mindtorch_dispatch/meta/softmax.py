@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mindtorch_storage.dtype import dtype as Dtype
 from mindtorch_storage.spec import Spec
 
-from ..apart import ELEMENTWISE
+from ..apart import BY_ELEMENT
 from .checks import broadcastable, check, shape_text, wrap_dim, wrap_dims
 from .reduce import float_result, reduced
 from .rule import MetaRule, Outputs, before_dim, before_kept_dims, meta_rule
@@ -72,7 +72,7 @@ def logsumexp(self: Spec, dim: Sequence[int], keepdim: bool = False) -> Outputs:
     return Outputs(reduced(self, dims, keepdim, dtype), cast=dtype, values=(self, dims, keepdim))
 
 
-@meta_rule(out=True, apart=ELEMENTWISE)
+@meta_rule(out=True, apart=BY_ELEMENT)
 def logcumsumexp(self: Spec, dim: int) -> Outputs:
     """`logcumsumexp`."""
     wrapped = wrap_dim(dim, self.ndim)

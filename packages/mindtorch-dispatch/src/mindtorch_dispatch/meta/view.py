@@ -117,11 +117,13 @@ def transpose(self: Spec, dim0: int, dim1: int) -> View:
     return strided(self, shape, stride)
 
 
-@view_rule
-def t(self: Spec) -> View:
-    """`t`: the transpose of a matrix, vectors and scalars unchanged."""
-    check(self.ndim <= 2, lambda: f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+def _transposed(self: Spec, name: str) -> View:
+    check(self.ndim <= 2, lambda: f"{name}() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return strided(self, self.shape[::-1], self.stride[::-1])
+
+
+t, t_ = view_rule(lambda self: _transposed(self, "t")), view_rule(lambda self: _transposed(self, "t_"))
+"""`t`: the transpose of a matrix, vectors and scalars unchanged."""
 
 
 @view_rule

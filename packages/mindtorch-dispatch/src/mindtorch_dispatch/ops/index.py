@@ -43,7 +43,7 @@ op(
 )
 op(
     "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
-    rules.fill_diagonal_,
+    composite=composed.fill_diagonal_,
     variants="method",
 )
 op(

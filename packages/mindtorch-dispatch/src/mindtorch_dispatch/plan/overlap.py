@@ -29,23 +29,27 @@ def check_overlap(target: TensorBase, other: TensorBase, kind: str = PARTLY, wri
     The same elements in the same order are allowed unless `kind` is WHOLLY. As in torch, only tensors without gaps are
     looked at. `written` is the geometry that the target is about to have, where that is another one.
     """
+    if _meet(target, other, kind, written):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+            "location. Please clone() the tensor before performing the operation."
+        )
+
+
+def _meet(target: TensorBase, other: TensorBase, kind: str, written: Spec | None) -> bool:
     whole = kind != WHOLLY
-    if (whole and target is other) or not _same_memory(target, other):
-        return
+    if target is other:
+        return not whole  # even without elements
     one, two = written or target._sig.spec, other._sig.spec
-    if not one.numel or not two.numel:
-        return
+    if not one.numel or not two.numel or not _same_memory(target, other):
+        return False
     if not all(spec.is_contiguous or is_non_overlapping_and_dense(spec.shape, spec.stride) for spec in (one, two)):
-        return
+        return False
     start, begin = target._offset * one.itemsize, other._offset * two.itemsize
     if start >= begin + two.nbytes or begin >= start + one.nbytes:
-        return
-    if whole and start == begin and one.nbytes == two.nbytes and one.stride == _stride(two, one, kind):
-        return
-    raise RuntimeError(
-        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-        "location. Please clone() the tensor before performing the operation."
-    )
+        return False
+    same = start == begin and one.nbytes == two.nbytes and one.stride == _stride(two, one, kind)
+    return not (whole and same)
 
 
 def _stride(operand: Spec, result: Spec, kind: str) -> tuple[int, ...]:

@@ -9,8 +9,9 @@ It is ordinary Python and holds all semantics. The stages are functions in the o
     routing   which value of the call goes where in the kernel's arguments, how results are made and packed
     record    what autograd has to record, and the signatures of the results that follow from it
 
-Autograd's objections to what is written come before all others, as in torch; the rest of the target is checked last, shape
-and dtype before a kernel that lacks the dtype. Every stage writes into one `Call`. The executor only carries plans out.
+Autograd's objections to what is written come before all others, as in torch, and for most ops those to its memory; the
+rest of the target is checked last, shape and dtype before a kernel that lacks the dtype. Every stage writes into one
+`Call`. The executor only carries plans out.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .notices import give_notice
 from .plan import Plan
 from .record import attach_recorder
 from .routing import route_values
-from .targets import check_target, refuse_recorded_write
+from .targets import check_target, look_at_memory, refuse_recorded_write
 
 
 def plan_call(bound: Bound) -> Plan:
@@ -43,13 +44,21 @@ def _through_stages(call: Call) -> Plan:
     else:
         choose_kernel(call)
         refuse_recorded_write(call)
-        describe_results(call)
-        route_values(call)
-        attach_recorder(call)
-        alert(call)
-        check_target(call)
-        if call.answer.refused is not None and call.device.type != "meta":
-            raise call.answer.refused
+        try:
+            _describe(call)
+        except Exception:
+            look_at_memory(call)
+            raise
         give_notice(call)
         call.bound.family = family_of(call)
     return deferred(call)
+
+
+def _describe(call: Call) -> None:
+    describe_results(call)
+    route_values(call)
+    attach_recorder(call)
+    alert(call)
+    check_target(call)
+    if call.answer.refused is not None and call.device.type != "meta":
+        raise call.answer.refused

@@ -13,8 +13,8 @@ from mindtorch_storage.spec import Spec
 from mindtorch_storage.strides import has_internal_overlap
 from mindtorch_storage.tensor_base import TensorBase
 
-from ..apart import ANYWHERE
-from ..arguments.bound import Bound
+from ..apart import ANYWHERE, Apart
+from ..arguments.bound import Bound, tensor_leaves
 from ..execute import executor
 from ..frames import frames_to_caller
 from ..interface.autograd import hooks
@@ -23,7 +23,7 @@ from ..state import AUTOGRAD_MASK, state
 from ..table import OpRow, RowKind
 from .call import Call
 from .out_dtypes import FREE, check_out_dtype, is_exact
-from .overlap import OverlapCheck, refusing_overlap
+from .overlap import OverlapCheck, check_overlap, refusing_overlap
 
 _FILLS = frozenset(
     "fill_.Scalar zero_ masked_fill_.Scalar masked_fill_.Tensor index_fill_.int_Scalar index_fill_.int_Tensor index_put_ tril_ "
@@ -98,6 +98,23 @@ def _check_same(result: Spec, spec: Spec) -> None:
             f"Bad in-place call: input tensor dtype {c_type(spec.dtype)} and output tensor dtype "
             f"{c_type(result.dtype)} should match"
         )
+
+
+def look_at_memory(call: Call) -> None:
+    """Raise torch's error for the memory of a call that is refused, of an op that looks at memory first."""
+    row = call.row
+    if call.function is not None or not (isinstance(row.apart, Apart) and row.apart.first):
+        return
+    written = call.bound.values[:1] if row.kind.writes else call.outs
+    for target in written:
+        if not isinstance(target, TensorBase):
+            continue
+        if row.name not in _FILLS:
+            check_writable(target._sig.spec)
+        for place, value in enumerate(call.bound.values):
+            kind = row.apart.places.get(place, row.apart.every)
+            for other in tensor_leaves((value,)) if kind and (place or not row.kind.writes) else ():
+                check_overlap(target, other, kind)
 
 
 def check_target(call: Call) -> None:

@@ -168,20 +168,29 @@ def frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: 
     bytes_of = np.frombuffer(view.cast("B"), np.uint8, count * itemsize, offset)
     bytes_of = writable_view(bytes_of) if view.readonly else bytes_of
     storage = UntypedStorage._from_buffer(bytes_of, resizable=False)
-    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    if requires_grad:
+        _check_differentiable(dtype)
     return tensor_over(storage, dtype, 0, (count,), (1,), requires_grad)
 
 
+def _check_differentiable(dtype: Any) -> None:
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+
+
+@parsed_by(
+    "from_file(str filename, bool? shared=None, int? size=0, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=False, bool? requires_grad=False)"
+)
 def from_file(
     filename: str,
-    shared: bool | None = None,
-    size: int | None = 0,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
+    shared: bool | None,
+    size: int | None,
+    dtype: Any,
+    layout: Any,
+    device: Any,
+    pin_memory: bool,
+    requires_grad: bool,
 ) -> Any:
     """A 1-d tensor over the first `size` elements of a file.
 
@@ -193,11 +202,19 @@ def from_file(
     """
     if pin_memory:
         raise RuntimeError("tensors constructed from a file cannot be pinned")
+    if layout is not None and layout is not mindtorch.strided:
+        raise NotImplementedError(
+            f"Could not run 'aten::from_file' with the layout {layout}: files hold strided tensors."
+        )
     dtype = mindtorch.get_default_dtype() if dtype is None else dtype
     count = size or 0
     storage = UntypedStorage.from_file(filename, bool(shared), count * dtype.itemsize)
     tensor = tensor_over(storage, dtype, 0, (count,), (1,))
-    return tensor if device is None else tensor.to(device)
+    tensor = tensor if device is None else tensor.to(device)
+    if not requires_grad:
+        return tensor
+    _check_differentiable(dtype)
+    return tensor.requires_grad_()
 
 
 def _taken(source: Any) -> Any:

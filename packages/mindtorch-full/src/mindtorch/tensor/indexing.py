@@ -113,18 +113,19 @@ def _slice_at(result: Any, dim: int, item: slice, among: bool = False) -> Any:
 def _select_at(result: Any, dim: int, position: int, place: int) -> Any:
     """Select one position; `place` is where in the index it stands, which the message calls the dimension."""
     spec = result._sig.spec
-    if place == 0 and dim == 0 and spec.ndim == 0:
+    lone = dim == 0 and spec.ndim == 0
+    if place == 0 and lone and position == 0:
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
             "0-dim tensor to a number"
         )
     if not -(2**63) <= position < 2**63:
         raise ValueError("Overflow when unpacking long long")
-    if dim >= spec.ndim:
+    if dim >= spec.ndim and not (lone and place == 0):
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-spec.ndim}, {spec.ndim - 1}], but got {dim})"
         )
-    extent = spec.shape[dim]
+    extent = 0 if lone else spec.shape[dim]
     if not -extent <= position < extent:
         raise IndexError(f"index {position} is out of bounds for dimension {place} with size {extent}")
     return select(result, dim, position)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Self
 
 from mindtorch.tensor import relocation as relocation  # storages can move from the first tensor on
-from mindtorch_autograd.inplace import check_inplace
+from mindtorch_autograd.inplace import check_inplace, rebase_history
 from mindtorch_autograd.node import NotImplementedNode
-from mindtorch_autograd.views import gradient_edge, set_history
+from mindtorch_autograd.views import gradient_edge
+from mindtorch_dispatch.arguments import ArgumentParser
 from mindtorch_dispatch.arguments.messages import type_name
 from mindtorch_dispatch.arguments.parameter import INT64, is_index
 from mindtorch_dispatch.call import aten
@@ -17,6 +19,7 @@ from mindtorch_dispatch.execute.executor import rebind_geometry
 from mindtorch_dispatch.plan.determinism import alert_of
 from mindtorch_dispatch.plan.targets import check_inference
 from mindtorch_dispatch.quantized import tensors as quantized
+from mindtorch_dispatch.schema import parse_schema
 from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import settle
 from mindtorch_storage.layout import channels_last, channels_last_3d, contiguous_format, preserve_format
@@ -80,6 +83,18 @@ def _shape_of(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
 
 
+_PARTS = "int storage_offset, int[] size, int[] stride=[]"
+_FORMS = ("", ", Storage source", f", Storage source, {_PARTS}", ", Tensor source", f", Tensor source, {_PARTS}")
+"""What `set_` takes beside the tensor."""
+
+
+@functools.cache
+def _set_parser() -> ArgumentParser:
+    parser = ArgumentParser("set_", [parse_schema(f"set_(Tensor self{form}) -> ()") for form in _FORMS], is_method=True)
+    parser.signatures = tuple(sorted(parser.signatures, key=lambda one: one.index))
+    return parser
+
+
 class MemoryMixin(TensorBase):
     """What a tensor's memory and size are changed by."""
 
@@ -133,6 +148,12 @@ class MemoryMixin(TensorBase):
         if tracked:
             check_inplace(self)
         check_inference(self)
+        if tracked:  # before the bytes change: the region that a view had is what its base is told of
+            node = NotImplementedNode(
+                (gradient_edge(self), gradient_edge(source) if from_graph else (None, 0)), (spec,)
+            )
+            node.op_name = "set_"
+            rebase_history(self, node)
         needed = memory_span(spec.shape, spec.stride, offset) * spec.itemsize if spec.numel else 0
         if needed > storage.nbytes():
             storage.resize_(needed)
@@ -140,28 +161,22 @@ class MemoryMixin(TensorBase):
         self._counter[0] += 1
         if self._meta is not None:
             self._meta.accumulator = no_accumulator  # what was computed from the bytes of before has its leaf there
-        if tracked:
-            node = NotImplementedNode(
-                (gradient_edge(self), gradient_edge(source) if from_graph else (None, 0)), (spec,)
-            )
-            node.op_name = "set_"
-            set_history(self, node, 0)
+        if tracked and self._view is not None:
+            self._view.attr_version = self._counter[0]
         return self
 
-    def set_(self, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Self:
+    def set_(self, *args: Any, **kwargs: Any) -> Self:
         """Point this tensor at another storage or at another tensor's bytes, and return it.
 
         >>> torch.empty(0).set_(torch.tensor([1.0, 2.0]))
         tensor([1., 2.])
         """
-        if type(storage_offset) is int and storage_offset not in INT64:
-            raise ValueError("Overflow when unpacking long long")
-        check_integers("set_", "size", size or ())
-        check_integers("set_", "stride", stride or ())
-        if source is None:
+        values = _set_parser().parse((self, *args), kwargs).values[1:]
+        if not values:
             return self._set_storage(
                 aten.empty([0], dtype=self.dtype, device=self.device)._materialized_storage(), 0, (0,), (1,)
             )
+        source, storage_offset, size, stride = values if len(values) == 4 else (*values, 0, None, None)
         if isinstance(source, TensorBase):
             spec = source._sig.spec
             if spec.dtype is not self.dtype:

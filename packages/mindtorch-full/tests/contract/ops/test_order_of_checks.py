@@ -42,6 +42,20 @@ CALLS = {
     "set_ of a leaf to itself": lambda lib: (lambda x: x.set_(x))(lib.ones(2, requires_grad=True)),
     "version after set_ to itself": lambda lib: (lambda x: x.set_(x)._version)(lib.ones(2)),
     "trace of volumes": lambda lib: lib.ones(2, 4, 1).trace(),
+    "t_ of volumes": lambda lib: lib.ones(2, 4, 1).t_(),
+    "another place of a number": lambda lib: lib.ones(())[1],
+    "the place before a number": lambda lib: lib.ones(())[-1],
+    "the place of a number": lambda lib: lib.ones(())[0],
+    "two places of a number": lambda lib: lib.ones(())[1, 0],
+    "istft of no length": lambda lib: lib.istft(lib.ones(5, 5, dtype=lib.complex64), 8, length=0),
+    "istft of less": lambda lib: lib.istft(lib.ones(5, 5, dtype=lib.complex64), 8, length=-1, center=False),
+    "a file without a name": lambda lib: lib.from_file(None),
+    "a file without a name or size": lambda lib: lib.from_file(),
+    "a file's tensor that cannot be pinned": lambda lib: lib.from_file("", pin_memory=True),
+    "copy of None": lambda lib: lib.ones(2).copy_(None),
+    "copy by its old name": lambda lib: lib.ones(2).copy_(src=lib.zeros(2)),
+    "copy by name": lambda lib: lib.ones(2).copy_(other=lib.zeros(2), non_blocking=True),
+    "put of nothing over itself": lambda lib: (lambda x: x.index_put_((lib.tensor([0]),), x))(lib.ones(0, 3)),
 }
 
 
@@ -87,6 +101,114 @@ def test_bytes_seen_as_another_dtype_are_no_view() -> None:
         plain.view(lib.int32).zero_()
         assert plain.tolist() == [0, 0, 0]
         assert plain._version == 1
+
+
+OVER_ITSELF = """
+a.T.add_(a)
+a.view(-1)[:12].div_(a.view(-1)[6:18])
+a.T.copy_(a)
+T.sub(a.T, a, out=a)
+T.mul(a, a[0, :, 0], out=a)
+T.where(a > 0, a.T, a, out=a)
+a.T.lerp_(a, 0.5)
+a.view(-1)[:12].lerp_(a.view(-1)[6:18], 0.5)
+a.T.addcmul_(a, a)
+a.T.clamp_(a)
+a.T.pow_(a)
+a.T.eq_(a)
+a.view(-1)[:12].bitwise_and_(a.view(-1)[6:18])
+a.T.masked_fill_(a > 0, 1)
+a.index_put_((T.tensor([0]),), a)
+a.index_put_((T.tensor([0]),), a, accumulate=True)
+a.index_put_((T.tensor([0]),), a[0].view(T.uint8))
+a.index_copy_(0, T.tensor([0]), a)
+a.index_copy_(0, T.tensor([0]), a.T)
+a.index_copy_(0, T.tensor([0.5]), a)
+a.index_add_(0, T.tensor([0]), a)
+a.put_(T.tensor([0]), a)
+T.cumsum(a, 5, out=a[0])
+T.softmax(a.float(), 5, out=a[0])
+a[:1].expand(5, 3, 4).add_(T.ones(7))
+a[:1].expand(5, 3, 4).copy_(T.ones(7))
+a[:1].expand(5, 3, 4).clamp_(T.ones(7))
+a[:1].expand(5, 3, 4).index_copy_(0, T.tensor([0]), T.ones(7))
+a[:1].expand(5, 3, 4).index_put_((T.tensor([0]),), T.ones(7))
+T.add(T.ones(3), T.ones(2), out=a[:1].expand(5, 3, 4))
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+@pytest.mark.parametrize("call", OVER_ITSELF)
+def test_memory_before_what_else_is_wrong(call: str, dtype: str) -> None:
+    """Shapes, dtypes or dims do not fit either: which of them is told is torch's."""
+
+    def run(lib: Any) -> Any:
+        a = lib.arange(24, dtype=getattr(lib, dtype)).reshape(2, 3, 4)
+        return eval(call, {"T": lib, "a": a})
+
+    assert answer(mindtorch, run) == answer(torch, run)
+
+
+DIAGONALS = {
+    "tall": (8, 3), "taller by one": (4, 3), "wide": (3, 8), "square": (3, 3), "cube": (3, 3, 3), "no cube": (2, 3, 3),
+    "row": (3,), "number": (), "no rows": (0, 3), "no columns": (3, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+@pytest.mark.parametrize("form", ["x", "x.t()", "x[::2]", "x[..., 1:]", "x.expand(2, *x.shape)", "x.unbind(0)[0]"])
+@pytest.mark.parametrize("shape", DIAGONALS.values(), ids=DIAGONALS)
+def test_a_filled_diagonal_is_a_view_that_was_written(shape: tuple[int, ...], form: str, wrap: bool) -> None:
+    def run(lib: Any) -> Any:
+        leaf = lib.ones(shape, requires_grad=True)
+        x = leaf * 2
+        y = eval(form, {"x": x})
+        y.fill_diagonal_(7, wrap)
+        x.pow(2).sum().backward()
+        return leaf.grad, x, type(x.grad_fn).__name__, type(y.grad_fn).__name__, x._version
+
+    assert answer(mindtorch, run) == answer(torch, run)
+
+
+@pytest.mark.parametrize("shape", [(), (2, 3, 4), (2, 2)])
+def test_a_diagonal_of_a_leaf_is_checked_before_the_leaf(shape: tuple[int, ...]) -> None:
+    def run(lib: Any) -> Any:
+        return lib.ones(shape, requires_grad=True).fill_diagonal_(7)
+
+    assert answer(mindtorch, run) == answer(torch, run)
+
+
+GIVEN = {
+    "nothing": "", "None": "None", "a number": "1", "a storage": "s", "an offset alone": "s, 1",
+    "an offset and a size": "s, 1, (2,)", "all": "s, 0, (2,), (1,)", "a tensor's offset alone": "x, 0",
+    "a tensor and a size": "x, 1, (2,)", "a size of floats": "s, 0, [1.5], (1,)", "numbers as sizes": "s, 0, 1, 1",
+    "a tensor by name": "source=x", "None by name": "source=None", "another name": "storage=s",
+    "a size by name": "source=s, size=(2,)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("leaf", [False, True])
+@pytest.mark.parametrize("given", GIVEN.values(), ids=GIVEN)
+def test_what_set_takes(given: str, leaf: bool) -> None:
+    def run(lib: Any) -> Any:
+        values = {"s": lib.zeros(4).untyped_storage(), "x": lib.ones(3), "y": lib.ones(2, requires_grad=leaf)}
+        return eval(f"y.set_({given})", values)
+
+    assert answer(mindtorch, run) == answer(torch, run)
+
+
+def test_a_view_in_the_graph_is_set_to_more_memory() -> None:
+    def run(lib: Any) -> Any:
+        leaf = lib.ones(1, 3, requires_grad=True)
+        base = leaf * leaf
+        view = base.T
+        view.set_(lib.stack([leaf, leaf]))
+        nodes = [type(one.grad_fn).__name__ for one in (base, view)]
+        return view, nodes, base._version, view._is_view(), base.requires_grad
+
+    assert answer(mindtorch, run).replace("grad_fn=<AsStridedBackward0>", "") == answer(torch, run).replace(
+        "grad_fn=<AsStridedBackward0>", ""
+    )
 
 
 SEEN_AS_BOOL = {
