@@ -175,7 +175,8 @@ ALWAYS: dict[str, Callable[..., Any]] = {
     "to": _to, "warn": _warn, "_unwrap_optional": _unwrap, "device": Device,
     "manual_seed": lambda seed=0: mindtorch.manual_seed(seed),
     "chalf": lambda value, memory_format=None: _to(value, 8, memory_format=memory_format),
-    "is_grad_enabled": mindtorch.is_grad_enabled, "set_grad_enabled": mindtorch._C._set_grad_enabled,
+    "is_autocast_enabled": mindtorch.is_autocast_enabled, "is_grad_enabled": mindtorch.is_grad_enabled,
+    "set_grad_enabled": mindtorch._C._set_grad_enabled,
     "__derive_index": _derive_index, "__range_length": _range_length, "is_scripting": lambda: True,
     "__interpolate": mindtorch.nn.functional.interpolate, "__upsample": mindtorch.nn.functional.interpolate,
 }  # fmt: skip

@@ -94,8 +94,7 @@ def _signature(unit: Any, source: Source, is_method: bool) -> tuple[list[Argumen
         else:
             annotation = _real(annotation, names)
             kind = type_of_annotation(annotation, unit.class_type)
-            if typing.get_origin(annotation) is typing.Annotated:
-                size = annotation.__metadata__[0]
+            size = _list_length(annotation)
         required = one.default is one.empty
         default = None if required else one.default
         if size and isinstance(default, int):
@@ -105,6 +104,12 @@ def _signature(unit: Any, source: Source, is_method: bool) -> tuple[list[Argumen
     if result is inspect.Signature.empty:
         return arguments, None, inferred
     return arguments, type_of_annotation(_real(result, names), unit.class_type), inferred
+
+
+def _list_length(annotation: Any) -> int:
+    """Return how long the list is that a single number stands for, nothing where it stands for none."""
+    marked = (one for one in (annotation, *typing.get_args(annotation)) if typing.get_origin(one) is typing.Annotated)
+    return next((one.__metadata__[0] for one in marked), 0)
 
 
 def _real(annotation: Any, names: dict[str, Any]) -> Any:

@@ -8,13 +8,28 @@ from typing import Any
 
 import mindtorch
 
-from . import functionals, layers, losses, windows
+from . import (
+    attention,
+    attention_layers,
+    functionals,
+    layers,
+    losses,
+    padding_layers,
+    recurrent_layers,
+    sampling,
+    windows,
+)
+
+_LAYERS: dict[type, type] = {
+    **layers.STANDS_IN, **recurrent_layers.STANDS_IN, **attention_layers.STANDS_IN, **padding_layers.STANDS_IN,
+}  # fmt: skip
+"""The class whose methods stand in for those of a layer."""
 
 
 @functools.cache
 def _functions() -> dict[Any, Any]:
     known = mindtorch.nn.functional
-    defined = {**functionals.DEFINED, **losses.DEFINED, **windows.DEFINED}
+    defined = {**functionals.DEFINED, **losses.DEFINED, **attention.DEFINED, **windows.DEFINED, **sampling.DEFINED}
     held = {one: getattr(known, name) for name, one in defined.items() if name in known.__dict__}
     return {key: one for one, function in held.items() for key in (function, inspect.unwrap(function))}
 
@@ -30,7 +45,7 @@ def definition_of(function: Any) -> Any:
 def method_definition(cls: type, name: str) -> Any:
     """Return what stands in for a method of a layer, None where the class has its own or none is needed."""
     for one in cls.__mro__:
-        found = vars(layers.STANDS_IN[one]).get(name) if one in layers.STANDS_IN else None
+        found = vars(_LAYERS[one]).get(name) if one in _LAYERS else None
         if found is not None:
             return found
         if name in vars(one):

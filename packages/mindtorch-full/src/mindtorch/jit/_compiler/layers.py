@@ -259,8 +259,19 @@ class AdaptiveAvgPool3d:
         return torch._C._nn.adaptive_avg_pool3d(input, self.output_size)
 
 
+class CTCLoss:
+    """The loss of all alignments."""
+
+    def forward(self: Any, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )
+
+
 STANDS_IN: dict[type, type] = {
-    torch.nn.Sequential: Sequential, batchnorm._BatchNorm: BatchNorm, batchnorm.BatchNorm1d: BatchNorm1d,
+    torch.nn.Sequential: Sequential, torch.nn.CTCLoss: CTCLoss,
+    batchnorm._BatchNorm: BatchNorm, batchnorm.BatchNorm1d: BatchNorm1d,
     batchnorm.BatchNorm2d: BatchNorm2d, batchnorm.BatchNorm3d: BatchNorm3d, conv.Conv1d: Conv1d, conv.Conv2d: Conv2d,
     conv.Conv3d: Conv3d, conv.ConvTranspose1d: ConvTranspose1d, conv.ConvTranspose2d: ConvTranspose2d,
     conv.ConvTranspose3d: ConvTranspose3d, pooling.MaxPool1d: MaxPool1d, pooling.MaxPool2d: MaxPool2d,

@@ -208,6 +208,51 @@ def triplet_margin_loss(
     return torch.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, _reduction(reduction))
 
 
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """The loss of all alignments of sequences with their labels."""
+    return torch.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, _reduction(reduction), zero_infinity
+    )
+
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How far below the scores of the labels the others' are."""
+    return torch._C._nn.multilabel_margin_loss(input, target, _reduction(reduction))
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How far below the score of the class the others' are."""
+    reduction_enum = _reduction(reduction)
+    if p != 1 and p != 2:
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    return torch._C._nn.multi_margin_loss(input, target, p, margin, weight, reduction_enum)
+
+
 DEFINED = {name: one for name, one in dict(globals()).items() if inspect.isfunction(one)}
 """The definitions by the names of the functions."""
 for _one in DEFINED.values():
