@@ -2,7 +2,7 @@
 
 ABSENT = {
     "methods": """
- index _autocast_to_full_precision _autocast_to_reduced_precision _conj_physical _dimI _dimV
+ _autocast_to_full_precision _autocast_to_reduced_precision _conj_physical _dimI _dimV
 _is_zerotensor _nested_tensor_size _nested_tensor_storage_offsets
 _nested_tensor_strides _philox_normal_ _philox_uniform_ _sparse_mask_projection
 

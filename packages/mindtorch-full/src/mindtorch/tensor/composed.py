@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.functions import linear_algebra, reductions, spectral
+from mindtorch_storage.lazy_import import LazyModule
 from mindtorch_storage.tensor_base import TensorBase
 
 from . import construction
+
+_dims = LazyModule("mindtorch._functorch_package.dim", "it is made of tensors")
 
 
 class ComposedMixin(TensorBase):
@@ -49,6 +52,16 @@ class ComposedMixin(TensorBase):
         tensor([1, 2, 1])
         """
         return reductions.unique_consecutive(self, return_inverse, return_counts, dim)
+
+    def index(self, positions: Any, dims: Any) -> Any:
+        """Return the tensor with positions bound to dimensions of `functorch.dim`, or indexed.
+
+        >>> from functorch.dim import dims
+        >>> i = dims()
+        >>> torch.arange(6).reshape(2, 3).index(1, i).dims
+        (i,)
+        """
+        return _dims.index(self, positions, dims)
 
     def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
         """See `torch.lu`."""

@@ -14,7 +14,7 @@ from mindtorch_dispatch.call import function as function_of
 from mindtorch_dispatch.call import method as method_of
 from mindtorch_dispatch.interface.native import native_path
 from mindtorch_dispatch.interface.wiring import wired
-from mindtorch_dispatch.override.overrides import ask, overloaded_arguments, overriding
+from mindtorch_dispatch.override.overrides import ask, overloaded_arguments
 from mindtorch_dispatch.plan import plain_types
 from mindtorch_storage import dtype as dtypes
 from mindtorch_storage.quantized import QuantizedSpec
@@ -283,9 +283,10 @@ def _alone(self: Any, index: Any) -> Any:
 
 def _asked(name: str, args: tuple[object, ...], items: tuple[object, ...]) -> tuple[bool, Any]:
     """Ask those of the indices, or the value, that override: (True, result) when one answers."""
-    if all(type(item) in _BASIC_TYPES or type(item) in plain_types or not overriding(item) for item in items):
+    if all(type(item) in _BASIC_TYPES or type(item) in plain_types for item in items):
         return False, None
-    return ask(getattr(wired.override_owner, name), overloaded_arguments(items), args, {})
+    found = overloaded_arguments(items)
+    return ask(getattr(wired.override_owner, name), found, args, {}) if found else (False, None)
 
 
 def getitem(self: Any, index: Any) -> Any:
