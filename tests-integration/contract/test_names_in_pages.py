@@ -1,5 +1,6 @@
 """Pages name what is there: paths, commands, modules and names of torch; and the indexes list every page."""
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -92,6 +93,84 @@ def test_names_of_a_page_are_there(page):
     }
     missing = sorted(name for name in names - STANDS_FOR if not resolved(name))
     assert missing == []
+
+
+OBJECTS = {
+    "bound": "mindtorch_dispatch.arguments.bound.Bound",
+    "call": "mindtorch_dispatch.plan.call.Call",
+    "packet": "mindtorch_dispatch.table.Packet",
+    "plan": "mindtorch_dispatch.plan.Plan",
+    "state": "mindtorch_dispatch.state._State",
+}
+"""What the pages of the architecture call an object of a class."""
+
+NAME = re.compile(r"^([A-Za-z_]\w*(?:\.\w+)*)(?:\(.*\))?$")
+PROGRAM = {"a", "b", "a.grad", "cpu", "c.sum", "np.empty", "AddBackward0"}
+"""What belongs to the program that a page follows, or to numpy."""
+
+
+def named_in(folder):
+    """The modules of a folder, and the functions, classes, parameters and attributes that they define."""
+    found = set()
+    for path in folder.rglob("*.py"):
+        found |= {path.stem, path.parent.name}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                found.add(node.name)
+            elif isinstance(node, ast.arg):
+                found.add(node.arg)
+            elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+                found.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return found
+
+
+@pytest.fixture(scope="module")
+def defined():
+    """What the members below the surface define, and the operators."""
+    members = ("autograd", "dispatch", "runtime", "storage")
+    found = {"_sig", *(packet for packet in importlib.import_module("mindtorch_dispatch.table").packets)}
+    for member in members:
+        found |= named_in(ROOT / f"packages/mindtorch-{member}/src")
+    return found
+
+
+def has_slot(path, name):
+    """Whether objects of a class have an attribute, by the class or what it says of its objects."""
+    module, _, cls = path.rpartition(".")
+    kind = getattr(importlib.import_module(module), cls)
+    return hasattr(kind, name) or any(name in vars(one).get("__annotations__", ()) for one in kind.__mro__)
+
+
+def leads_somewhere(name):
+    """Whether a dotted name of the architecture's pages is one of a member's modules, or of an object's class."""
+    first, _, rest = name.partition(".")
+    if first in OBJECTS and has_slot(OBJECTS[first], rest.partition(".")[0]):
+        return True
+    if first in ("torch", "mindtorch") or first.startswith("mindtorch_"):
+        return resolved(name)
+    return any(resolved(f"{start}.{name}") for start in ("mindtorch_dispatch", "mindtorch_storage", "torch.ops.aten"))
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/architecture").glob("*.md")), ids=by_name)
+def test_functions_of_the_architecture_are_there(page, defined):
+    spans = CODE.findall(re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL))
+    names = {match[1] for span in spans if (match := NAME.match(span))}
+    files = {name for name in names if name.endswith(".py")}
+    missing = {name for name in names - files if "." in name and not leads_somewhere(name)}
+    short = {name for name in names if "." not in name} - defined
+    missing |= {name for name in short if not resolved(f"torch.{name}") and not resolved(f"torch.Tensor.{name}")}
+    missing |= {name for name in files if not any(next(start.rglob(name), None) for start in places(page))}
+    assert sorted(missing - PROGRAM) == []
+
+
+def test_the_stages_of_the_planner_are_the_functions_that_the_page_names():
+    table = re.findall(r"^ +\| (\w+) \| `(\w+)` \|", (ROOT / "docs/architecture/one-call.md").read_text(), re.MULTILINE)
+    planner = ast.parse((ROOT / "packages/mindtorch-dispatch/src/mindtorch_dispatch/plan/planner.py").read_text())
+    through = next(one for one in planner.body if isinstance(one, ast.FunctionDef) and one.name == "_through_stages")
+    called = [one.func.id for one in ast.walk(through) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)]
+    assert len(table) == 5
+    assert [name for name in called if name in dict(table).values()] == [function for _, function in table]
+    assert [stage for stage, function in table if not resolved(f"mindtorch_dispatch.plan.{stage}.{function}")] == []
 
 
 @pytest.mark.parametrize("folder", ["docs/guides", "docs/decisions", "docs/status", "docs/architecture", "docs/start"])
