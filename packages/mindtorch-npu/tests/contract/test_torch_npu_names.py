@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 
 import pytest
 
 mindtorch = pytest.importorskip("mindtorch", reason="the assembled library")
 from mindtorch import _torch_npu as torch_npu  # noqa: E402
+from mindtorch._torch_npu._absent import reasons  # noqa: E402
 from mindtorch_npu import switches  # noqa: E402
 
+from ..tensors import draw, near  # noqa: E402
+
 F = mindtorch.nn.functional
-
-
-def draw(*shape, seed=0):
-    return mindtorch.randn(shape, generator=mindtorch.Generator().manual_seed(seed))
 
 
 @pytest.fixture
@@ -256,3 +257,44 @@ def test_memory_of_a_device_that_is_not_there(npu, ask):
     mindtorch.ones(1).npu()
     with pytest.raises(RuntimeError, match="Invalid device argument 99"):
         getattr(mindtorch.npu, ask)("npu:99")
+
+
+def test_memory_of_tensors_becomes_a_part_of_anothers(npu):
+    tensors = [draw(2, 3).npu(), draw(4, seed=1).npu()]
+    kept = [one.clone() for one in tensors]
+    whole = torch_npu.utils.npu_combine_tensors(tensors)
+    assert [torch_npu.get_storage_size(one) for one in (*tensors, whole)] == [6, 4, 10]
+    assert tensors[1].data_ptr() == whole.data_ptr() + 6 * 4
+    assert all(near(one, other) for one, other in zip(tensors, kept, strict=True))
+    with pytest.raises(RuntimeError, match="4 elements from 7 on are not in 10"):
+        torch_npu.npu_change_data_ptr(tensors[1], whole, 7)
+
+
+def test_absent_names_say_why(npu):
+    for name, reason in reasons()["torch_npu"].items():
+        value = getattr(torch_npu, name)
+        with pytest.raises(NotImplementedError) as caught:
+            value()
+        assert str(caught.value) == f"torch_npu.{name}: {reason}"
+        if name.islower():
+            assert getattr(mindtorch.ops.npu, name) is value or callable(getattr(mindtorch.ops.npu, name))
+    with pytest.raises(AttributeError, match="module 'torch_npu' has no attribute 'never'"):
+        torch_npu.never
+
+
+def test_names_below_are_imported(npu):
+    code = (
+        "import torch_npu\n"
+        "from torch_npu.profiler.scheduler import Schedule\n"
+        "from torch_npu.profiler.experimental_config import _ExperimentalConfig\n"
+        "from torch_npu.distributed import is_available, is_hccl_available\n"
+        "from torch_npu.distributed.fsdp import fully_shard\n"
+        "from torch_npu.contrib.module.roi_align import ROIAlign\n"
+        "print(Schedule(1, 1, 1)(2), is_available(), is_hccl_available())\n"
+        "print(torch_npu._C._empty_strided_npu((2, 3), (3, 1), torch_npu.npu.FloatTensor.dtype).stride())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mindtorch", "-c", code],
+        capture_output=True, text=True, env={"MINDTORCH_NPU_SIMULATOR": "Ascend910B3:1,memory=64MiB"},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["ProfilerAction.RECORD_AND_SAVE True True", "(3, 1)"], done.stderr[-800:]
