@@ -1,62 +1,38 @@
-"""Collectives that return new tensors and have gradients.
-
-torch returns tensors that wait when they are used. Here a collective is done when it returns: `wait_tensor` has nothing
-to wait for, and no tensor is an `AsyncCollectiveTensor`.
-"""
+"""Collectives that return new tensors and have gradients. Their results wait when they are used."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import mindtorch
 from mindtorch import distributed as dist
 from mindtorch._naming import adopt
-from mindtorch.autograd import Function
-from mindtorch.distributed._reduce_op import RedOpType, type_of
-from mindtorch.distributed._world import _get_group_tag, _resolve_process_group
-from mindtorch.utils._python_dispatch import _get_current_dispatch_mode_stack
-from mindtorch_autograd.function import recorder
+from mindtorch.distributed import _finished_collectives as finished
+from mindtorch.distributed._async_collective_tensor import (
+    AsyncCollectiveTensor,
+    _are_we_tracing,
+    _maybe_wrap_tensor,
+    wait_tensor,
+)
+from mindtorch.distributed._world import _get_group_tag
+from mindtorch.distributed.device_mesh import DeviceMesh
 
-REDUCE_OP_TO_STR = {
-    RedOpType.SUM: "sum",
-    RedOpType.AVG: "avg",
-    RedOpType.PRODUCT: "product",
-    RedOpType.MIN: "min",
-    RedOpType.MAX: "max",
-    RedOpType.BAND: "band",
-    RedOpType.BOR: "bor",
-    RedOpType.BXOR: "bxor",
-}
-_BY_NAME = {name: kind for kind, name in REDUCE_OP_TO_STR.items()}
-
-
-class AsyncCollectiveTensor(mindtorch.Tensor):
-    """torch's tensor that waits for a collective when it is used; none is made here."""
+RANK_TYPES = list[int] | list[list[int]] | dist.ProcessGroup | DeviceMesh | tuple[DeviceMesh, int] | str
+"""What says which ranks take part."""
 
 
 def _resolve_group(group: Any, tag: str = "") -> Any:
     """The group that ranks, a mesh, a mesh and a dimension, a name or a group mean."""
-    if isinstance(group, dist.ProcessGroup):
-        return group
-    if isinstance(group, str):
-        return _resolve_process_group(group)
-    if isinstance(group, list):
-        ranks = sorted(group if not isinstance(group[0], list) else next(g for g in group if dist.get_rank() in g))
-        found = dist.distributed_c10d._find_pg_by_ranks_and_tag(tag, ranks)
-        if found is None:
-            raise ValueError("")
-        return found
-    if isinstance(group, tuple):
-        if len(group) != 2 or not isinstance(group[1], int) or not hasattr(group[0], "get_group"):
-            kinds = (type(group[0]), type(group[1]))
-            raise ValueError(f"Invalid tuple for group must be (DeviceMesh, int). Instead got {kinds}")
-        return group[0].get_group(group[1])
-    if hasattr(group, "get_group"):
-        if group.ndim != 1:
-            raise AssertionError("Only 1D mesh is supported, pass in (DeviceMesh, int) together if mesh > 1D")
-        return group.get_group()
-    raise ValueError(f"Unsupported group type: {type(group)}, {group}")
+    if isinstance(group, list) and not _are_we_tracing():
+        warnings.warn(
+            "The combination of ranks + tag as process group identifier has been deprecated. Please switch to "
+            "using ProcessGroup, DeviceMesh, or group name instead.",
+            FutureWarning,
+            stacklevel=3,
+        )
+    return finished.resolve_group(group, tag)
 
 
 def _resolve_group_name(group: Any, tag: str = "") -> str:
@@ -77,193 +53,174 @@ def _expand_group(group: Any, tag: str = "") -> tuple[str, list[int], int]:
         raise ValueError("Invalid tuple for group must be (DeviceMesh, int)")
     if not isinstance(group, (dist.ProcessGroup, tuple)) and not hasattr(group, "get_group"):
         raise ValueError("Invalid type for group, must be one of List, Processgroup, DeviceMesh or (DeviceMesh, int).")
-    found = _resolve_group(group)
+    found = finished.resolve_group(group)
     return tag or _get_group_tag(found), list(dist.get_process_group_ranks(found)), found.size()
 
 
-def _recorded() -> bool:
-    """Whether a mode is told of operators, or a graph is made of them."""
-    return recorder.apply is not None or bool(_get_current_dispatch_mode_stack())
-
-
-def _by_operator(name: str, group: Any, *args: Any) -> Any:
-    """The result of a collective that is told of by its operator, and of the one that waits for it."""
-    operators = mindtorch.ops._c10d_functional
-    tensor = getattr(operators, name)(*args, group.group_name)  # graphs have the name of this variable
-    return operators.wait_tensor(tensor)
-
-
-def _operation_name(op: Any) -> str:
-    return op.lower() if isinstance(op, str) else REDUCE_OP_TO_STR[type_of(op)]
-
-
-def _operation(name: Any) -> Any:
-    if not isinstance(name, str):
-        return name
-    if name.lower() not in _BY_NAME:
-        raise RuntimeError(f"Unrecognized reduce_op: {name}")
-    return _BY_NAME[name.lower()]
-
-
-def _only_sum(function: str, name: Any) -> None:
-    shown = name if isinstance(name, str) else REDUCE_OP_TO_STR[type_of(name)]
-    if shown != "sum":
-        raise RuntimeError(f"{function} backward only supports 'sum' reduction, got '{shown}'")
-
-
-class _AllReduce(Function):
-    @staticmethod
-    def forward(ctx: Any, op: Any, group: Any, tensor: Any) -> Any:
-        ctx.op, ctx.group = op, group
-        result = tensor.clone(memory_format=mindtorch.contiguous_format)
-        dist.all_reduce(result, op=_operation(op), group=group)
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        _only_sum("all_reduce", ctx.op)
-        return None, None, _AllReduce.apply("sum", ctx.group, grad)
-
-
-class _AllGather(Function):
-    @staticmethod
-    def forward(ctx: Any, group: Any, tensor: Any) -> Any:
-        ctx.group = group
-        given = tensor.contiguous()
-        result = mindtorch.empty(
-            (given.shape[0] * group.size(), *given.shape[1:]), dtype=given.dtype, device=given.device
-        )
-        dist.all_gather_single(result, given, group=group)
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return None, _ReduceScatter.apply("sum", ctx.group, grad)
-
-
-class _ReduceScatter(Function):
-    @staticmethod
-    def forward(ctx: Any, op: Any, group: Any, tensor: Any) -> Any:
-        ctx.op, ctx.group = op, group
-        given = tensor.contiguous()
-        result = mindtorch.empty(
-            (given.shape[0] // group.size(), *given.shape[1:]), dtype=given.dtype, device=given.device
-        )
-        dist.reduce_scatter_single(result, given, op=_operation(op), group=group)
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        _only_sum("reduce_scatter_tensor", ctx.op)
-        return None, None, _AllGather.apply(ctx.group, grad)
-
-
-class _AllToAll(Function):
-    @staticmethod
-    def forward(ctx: Any, group: Any, received: Any, sent: Any, tensor: Any) -> Any:
-        ctx.group, ctx.received, ctx.sent = group, received, sent
-        given = tensor.contiguous()
-        rows = given.shape[0] if received is None else sum(received)
-        result = mindtorch.empty((rows, *given.shape[1:]), dtype=given.dtype, device=given.device)
-        dist.all_to_all_single(result, given, received, sent, group=group)
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return None, None, None, _AllToAll.apply(ctx.group, ctx.sent, ctx.received, grad)
-
-
-def wait_tensor(tensor: Any) -> Any:
-    """The tensor: its collective is done."""
-    return tensor
+def _ready(tensor: Any) -> Any:
+    """What a collective takes: it waits for the one before."""
+    return wait_tensor(tensor) if isinstance(tensor, AsyncCollectiveTensor) else tensor
 
 
 def broadcast(self: Any, src: int, group: Any, tag: str = "") -> Any:
     """A copy of the tensor of rank `src`."""
-    if _recorded():
-        return _by_operator("broadcast", _resolve_group(group, tag), self, src)
-    result = self.clone(memory_format=mindtorch.contiguous_format)
-    dist.broadcast(result, src, group=_resolve_group(group, tag))
-    return result
+    group = _resolve_group(group, tag)
+    if finished.is_seen():
+        tensor = mindtorch.ops._c10d_functional.broadcast(self, src, group.group_name)
+    else:
+        tensor = finished.broadcast_copy(_ready(self), src, group, True)
+    return _maybe_wrap_tensor(tensor)
 
 
-def all_reduce(self: Any, reduceOp: Any, group: Any, tag: str = "") -> Any:
+def all_reduce(self: Any, reduceOp: str, group: Any, tag: str = "") -> Any:
     """The reduced tensors of all."""
-    if self.is_meta:
-        return mindtorch.empty_like(self)
-    if _recorded():
-        return _by_operator("all_reduce", _resolve_group(group, tag), self, _operation_name(reduceOp))
-    return _AllReduce.apply(reduceOp, _resolve_group(group, tag), self)
+    group, reduceOp = _resolve_group(group, tag), reduceOp.lower()
+    if finished.is_seen():
+        tensor = mindtorch.ops._c10d_functional.all_reduce(self, reduceOp, group.group_name)
+    elif self.is_meta:
+        tensor = mindtorch.empty_like(self)
+    else:
+        tensor = finished.AllReduce.apply(reduceOp, group, _ready(self), True)
+    return _maybe_wrap_tensor(tensor)
 
 
 def all_gather_single(self: Any, gather_dim: int, group: Any, tag: str = "") -> Any:
     """The tensors of all, one behind the other along a dimension."""
     group = _resolve_group(group, tag)
-    if _recorded():
+    if finished.is_seen():
         tensor = mindtorch.ops._c10d_functional.all_gather_into_tensor(self, group.size(), group.group_name)
-        res = mindtorch.ops._c10d_functional.wait_tensor(tensor)
     else:
-        res = _AllGather.apply(group, self)
-    return res if gather_dim == 0 else mindtorch.cat(mindtorch.chunk(res, group.size(), dim=0), dim=gather_dim)
+        tensor = finished.AllGather.apply(group, _ready(self), True)
+    if _are_we_tracing():
+        res = mindtorch.ops._c10d_functional.wait_tensor(tensor)  # graphs have the name of this variable
+    else:
+        res = _maybe_wrap_tensor(tensor)
+    if gather_dim != 0:
+        if isinstance(res, AsyncCollectiveTensor):
+            res = res.wait()
+        res = mindtorch.cat(mindtorch.chunk(res, group.size(), dim=0), dim=gather_dim)
+    return res
 
 
-def reduce_scatter_single(self: Any, reduceOp: Any, scatter_dim: int, group: Any, tag: str = "") -> Any:
+def reduce_scatter_single(self: Any, reduceOp: str, scatter_dim: int, group: Any, tag: str = "") -> Any:
     """This rank's part, along a dimension, of the reduced tensors of all."""
-    group = _resolve_group(group, tag)
+    group, reduceOp = _resolve_group(group, tag), reduceOp.lower()
     if self.size(scatter_dim) % group.size() != 0:
-        raise AssertionError(
-            f"input dimension {scatter_dim} ({self.size(scatter_dim)} must be a multiple of group_size {group.size()})"
-        )
+        raise AssertionError(f"input dimension 0 ({self.size(0)} must be a multiple of group_size {group.size()})")
     if scatter_dim != 0:
         self = mindtorch.cat(mindtorch.chunk(self, group.size(), dim=scatter_dim))
-    if _recorded():
-        operators, operation = mindtorch.ops._c10d_functional, _operation_name(reduceOp)
-        tensor = operators.reduce_scatter_tensor(self, operation, group.size(), group.group_name)
-        res = operators.wait_tensor(tensor)
-        return res
-    return _ReduceScatter.apply(reduceOp, group, self)
+    if finished.is_seen():
+        tensor = mindtorch.ops._c10d_functional.reduce_scatter_tensor(self, reduceOp, group.size(), group.group_name)
+    else:
+        tensor = finished.ReduceScatter.apply(reduceOp, group, _ready(self), True)
+    if _are_we_tracing():
+        res = mindtorch.ops._c10d_functional.wait_tensor(tensor)  # graphs have the name of this variable
+    else:
+        res = _maybe_wrap_tensor(tensor)
+    return res
+
+
+def _check_splits(output_split_sizes: Any, input_split_sizes: Any) -> None:
+    for name, sizes in (("output_split_sizes", output_split_sizes), ("input_split_sizes", input_split_sizes)):
+        if sizes is not None and not all(isinstance(size, (int, mindtorch.SymInt)) for size in sizes):
+            raise AssertionError(f"All {name} must be int or SymInt, got {sizes}")
 
 
 def all_to_all_single(self: Any, output_split_sizes: Any, input_split_sizes: Any, group: Any, tag: str = "") -> Any:
     """This rank's rows of the tensors of all."""
+    _check_splits(output_split_sizes, input_split_sizes)
     group = _resolve_group(group, tag)
-    if _recorded():
+    if (output_split_sizes is None) != (input_split_sizes is None):
+        raise AssertionError(
+            "output_split_sizes and input_split_sizes must either be specified together or both set to None"
+        )
+    if finished.is_seen():
         even = [self.shape[0] // group.size()] * group.size()
-        return _by_operator("all_to_all_single", group, self, output_split_sizes or even, input_split_sizes or even)
-    return _AllToAll.apply(group, output_split_sizes, input_split_sizes, self)
+        given = (self, output_split_sizes or even, input_split_sizes or even, group.group_name)
+        tensor = mindtorch.ops._c10d_functional.all_to_all_single(*given)
+    else:
+        tensor = finished.AllToAll.apply(group, output_split_sizes, input_split_sizes, _ready(self), True)
+    return _maybe_wrap_tensor(tensor)
 
 
-all_gather_tensor = all_gather_single_autograd = all_gather_tensor_autograd = all_gather_single
-reduce_scatter_tensor = reduce_scatter_single_autograd = reduce_scatter_tensor_autograd = reduce_scatter_single
+all_gather_single_autograd = all_gather_single
+reduce_scatter_single_autograd = reduce_scatter_single
 all_to_all_single_autograd = all_to_all_single
 
 
-def all_reduce_coalesced(self: list[Any], reduceOp: Any, group: Any, tag: str = "") -> list[Any]:
+def all_reduce_coalesced(self: list[Any], reduceOp: str, group: Any, tag: str = "") -> list[Any]:
     """`all_reduce` of each."""
-    return [all_reduce(tensor, reduceOp, group, tag) for tensor in self]
+    group = _resolve_group(group, tag)
+    if finished.is_seen():
+        tensors = mindtorch.ops._c10d_functional.all_reduce_coalesced(self, reduceOp.lower(), group.group_name)
+        return [_maybe_wrap_tensor(tensor) for tensor in tensors]
+    return [all_reduce(tensor, reduceOp, group) for tensor in self]
 
 
 def all_gather_single_coalesced(self: list[Any], group: Any, tag: str = "") -> list[Any]:
     """`all_gather_single` of each, along the first dimension."""
-    return [all_gather_single(tensor, 0, group, tag) for tensor in self]
-
-
-all_gather_into_tensor_coalesced = all_gather_single_coalesced
+    group = _resolve_group(group, tag)
+    if finished.is_seen():
+        operators = mindtorch.ops._c10d_functional
+        tensors = operators.all_gather_into_tensor_coalesced(self, group.size(), group.group_name)
+        return [_maybe_wrap_tensor(tensor) for tensor in tensors]
+    return [all_gather_single(tensor, 0, group) for tensor in self]
 
 
 def reduce_scatter_single_coalesced(
-    inputs: list[Any], reduceOp: Any, scatter_dim: list[int], group: Any, tag: str = ""
+    inputs: list[Any], reduceOp: str, scatter_dim: list[int], group: Any, tag: str = ""
 ) -> list[Any]:
     """`reduce_scatter_single` of each."""
+    group = _resolve_group(group, tag)
+    size = group.size()
+    if len(scatter_dim) != len(inputs):
+        raise AssertionError(f"Length of scatter_dim ({len(scatter_dim)}) must equal length of inputs ({len(inputs)})")
+    for place, (dim, tensor) in enumerate(zip(scatter_dim, inputs, strict=True)):
+        if tensor.size(dim) % size != 0:
+            raise AssertionError(
+                f"input dimension {dim} ({tensor.size(dim)} must be a multiple of group_size {size} for tensor at "
+                f"index {place}"
+            )
     pairs = zip(inputs, scatter_dim, strict=True)
-    return [reduce_scatter_single(tensor, reduceOp, dim, group, tag) for tensor, dim in pairs]
+    if finished.is_seen():
+        given = [mindtorch.cat(mindtorch.chunk(t, size, dim=dim)) if dim else t for t, dim in pairs]
+        operators = mindtorch.ops._c10d_functional
+        tensors = operators.reduce_scatter_tensor_coalesced(given, reduceOp.lower(), size, group.group_name)
+        return [_maybe_wrap_tensor(tensor) for tensor in tensors]
+    return [reduce_scatter_single(tensor, reduceOp, dim, group) for tensor, dim in pairs]
 
 
-reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
+def _renamed(old: str, new: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function of an older name, which warns."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not mindtorch.compiler.is_compiling():
+            home = "torch.distributed._functional_collectives"
+            text = f"`{home}.{old}` is deprecated. Please use `{home}.{name}` instead."
+            warnings.warn(text, FutureWarning, stacklevel=2)
+        return new(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = old
+    function.__wrapped__ = new  # type: ignore[attr-defined] # its parameters
+    return function
+
+
+all_gather_tensor = _renamed("all_gather_tensor", all_gather_single, "all_gather_single")
+all_gather_tensor_autograd = _renamed("all_gather_tensor_autograd", all_gather_single, "all_gather_single_autograd")
+reduce_scatter_tensor = _renamed("reduce_scatter_tensor", reduce_scatter_single, "reduce_scatter_single")
+reduce_scatter_tensor_autograd = _renamed(
+    "reduce_scatter_tensor_autograd", reduce_scatter_single, "reduce_scatter_single_autograd"
+)
+all_gather_into_tensor_coalesced = _renamed(
+    "all_gather_into_tensor_coalesced", all_gather_single_coalesced, "all_gather_single_coalesced"
+)
+reduce_scatter_tensor_coalesced = _renamed(
+    "reduce_scatter_tensor_coalesced", reduce_scatter_single_coalesced, "reduce_scatter_single_coalesced"
+)
 
 
 def permute_tensor(self: Any, src_dst: list[int], group: Any, tag: str = "") -> Any:
-    """Send this rank's tensor to rank `src_dst[rank]`, and return what comes."""
+    """Send this rank's tensor of one dimension to rank `src_dst[rank]`, and return what comes."""
     group = _resolve_group(group, tag)
     sent, received = [0] * group.size(), [0] * group.size()
     for source, target in enumerate(src_dst):
@@ -271,7 +228,7 @@ def permute_tensor(self: Any, src_dst: list[int], group: Any, tag: str = "") -> 
             sent[target] = self.numel()
         if target == dist.get_rank(group):
             received[source] = self.numel()
-    return all_to_all_single(self.reshape(-1), received, sent, group).reshape(self.shape)
+    return all_to_all_single(self, received, sent, group)
 
 
 def _world_for(group: Any, async_op: bool) -> Any:
@@ -297,12 +254,14 @@ def reduce_scatter_tensor_inplace(
     tag: str = "",
 ) -> Any:
     """`reduce_scatter_single` into a tensor."""
-    return output.copy_(reduce_scatter_single(input, op, scatter_dim, _world_for(group, async_op), tag))
+    group, op = _world_for(group, async_op), finished.operation_name(op)
+    return output.copy_(reduce_scatter_single(input, op, scatter_dim, group, tag))
 
 
 def all_reduce_inplace(tensor: Any, op: Any = "sum", group: Any = None, async_op: bool = False, tag: str = "") -> Any:
     """`all_reduce` into its tensor."""
-    return tensor.copy_(all_reduce(tensor, op, _world_for(group, async_op), tag))
+    group, op = _world_for(group, async_op), finished.operation_name(op)
+    return tensor.copy_(all_reduce(tensor, op, group, tag))
 
 
 def all_to_all_inplace(
@@ -335,6 +294,44 @@ def all_gather_inplace(
     for one, part in zip(tensor_list, parts, strict=True):
         one.copy_(part)
     return tensor_list
+
+
+def _peer(group: Any, rank: int, group_rank: int, name: str) -> int:
+    """The global rank that a rank, or a rank in the group, means."""
+    if group_rank == -1:
+        return rank
+    if rank is not None:
+        raise ValueError(f"Cannot specify both '{name}' and 'group_{name}' args as per eager impl")
+    return int(dist.get_global_rank(group, group_rank))
+
+
+def isend_inplace(tensor: Any, dst: int, tag: int = 0, group: Any = None, group_dst: int = -1) -> Any:
+    """Start to send a tensor; return an empty one that waits until it is sent."""
+    group = group or dist.group.WORLD
+    target = _peer(group, dst, group_dst, "dst")
+    tensor = mindtorch.ops._c10d_functional.isend(tensor, target, tag, group.group_name)
+    return tensor if _are_we_tracing() else _maybe_wrap_tensor(tensor)
+
+
+def irecv_inplace(tensor: Any, src: int, tag: int = 0, group: Any = None, group_src: int = -1) -> Any:
+    """Start to receive into a tensor; return one around it that waits until it is there."""
+    group = group or dist.group.WORLD
+    source = _peer(group, src, group_src, "src")
+    tensor = mindtorch.ops._c10d_functional.irecv(tensor, source, tag, group.group_name)
+    return _maybe_wrap_tensor(tensor)
+
+
+def batch_p2p_ops_inplace(
+    op_list: list[str], peer_list: list[int], tag_list: list[int], tensors: list[Any], group_name: Any
+) -> list[Any]:
+    """Start messages, each `isend` or `irecv`; return what these return."""
+    if not dist.is_initialized():
+        raise AssertionError("torch.distributed must be initialized")
+    name = _resolve_group_name(group_name or dist.group.WORLD)
+    tensors = mindtorch.ops._c10d_functional.batch_p2p_ops(op_list, peer_list, tag_list, tensors, name)
+    if _are_we_tracing():
+        return [_maybe_wrap_tensor(t) if op == "irecv" else t for op, t in zip(op_list, tensors, strict=True)]
+    return [_maybe_wrap_tensor(tensor) for tensor in tensors]
 
 
 IN_PLACE: dict[str, Callable[..., Any]] = {

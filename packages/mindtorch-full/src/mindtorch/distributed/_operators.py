@@ -12,8 +12,10 @@ from typing import Any
 
 import mindtorch
 from mindtorch import distributed as dist
-from mindtorch.distributed import _functional_collectives as functional
+from mindtorch.distributed import _collective_gradients as gradients
+from mindtorch.distributed import _finished_collectives as finished
 from mindtorch.distributed import _options as options
+from mindtorch.distributed._async_collective_tensor import AsyncCollectiveTensor
 from mindtorch.library import Library, register_autograd
 
 _GROUP = "__torch__.torch.classes.c10d.ProcessGroup process_group"
@@ -24,17 +26,14 @@ _RANKS = "str tag, int[] ranks, int group_size"
 _SPLITS = "SymInt[] output_split_sizes, SymInt[] input_split_sizes"
 
 
-def _reduced(name: Any, group: Any, tensor: Any) -> Any:
-    dist.all_reduce(tensor, op=functional._operation(name), group=group)
-    return tensor
-
-
 def _all_reduce(input: Any, reduce_op: str, group_name: Any) -> Any:
-    return functional.all_reduce(input, reduce_op, group_name)
+    return finished.AllReduce.apply(reduce_op, finished.resolve_group(group_name), input, True)
 
 
 def _all_reduce_into(input: Any, reduce_op: str, group_name: Any) -> Any:
-    return _reduced(reduce_op, functional._resolve_group(group_name), input)
+    group = finished.resolve_group(group_name)
+    finished.remember(input, dist.all_reduce(input, op=finished.operation(reduce_op), group=group, async_op=True))
+    return input
 
 
 def _all_reduce_each(inputs: list[Any], reduce_op: str, group_name: Any) -> list[Any]:
@@ -47,18 +46,19 @@ def _all_reduce_into_each(inputs: list[Any], reduce_op: str, group_name: Any) ->
 
 def _sized(group_size: int, group_name: Any) -> Any:
     """The group; an error when it has another size than the call says."""
-    group = functional._resolve_group(group_name)
+    group = finished.resolve_group(group_name)
     if group.size() != group_size:
         raise RuntimeError(f"the group has {group.size()} ranks, the call says {group_size}")
     return group
 
 
 def _gather(input: Any, group_size: int, group_name: Any) -> Any:
-    return functional._AllGather.apply(_sized(group_size, group_name), input)
+    return finished.AllGather.apply(_sized(group_size, group_name), input, True)
 
 
 def _gather_out(input: Any, group_size: int, group_name: Any, *, out: Any) -> Any:
-    dist.all_gather_single(out, input.contiguous(), group=_sized(group_size, group_name))
+    group = _sized(group_size, group_name)
+    finished.remember(out, dist.all_gather_single(out, input.contiguous(), group=group, async_op=True))
     return out
 
 
@@ -67,12 +67,13 @@ def _gather_each(inputs: list[Any], group_size: int, group_name: Any) -> list[An
 
 
 def _reduce_scatter(input: Any, reduce_op: str, group_size: int, group_name: Any) -> Any:
-    return functional._ReduceScatter.apply(reduce_op, _sized(group_size, group_name), input)
+    return finished.ReduceScatter.apply(reduce_op, _sized(group_size, group_name), input, True)
 
 
 def _reduce_scatter_out(input: Any, reduce_op: str, group_size: int, group_name: Any, *, out: Any) -> Any:
-    group = _sized(group_size, group_name)
-    dist.reduce_scatter_single(out, input.contiguous(), op=functional._operation(reduce_op), group=group)
+    group, operation = _sized(group_size, group_name), finished.operation(reduce_op)
+    work = dist.reduce_scatter_single(out, input.contiguous(), op=operation, group=group, async_op=True)
+    finished.remember(out, work)
     return out
 
 
@@ -81,16 +82,41 @@ def _reduce_scatter_each(inputs: list[Any], reduce_op: str, group_size: int, gro
 
 
 def _all_to_all(input: Any, output_split_sizes: Any, input_split_sizes: Any, group_name: Any) -> Any:
-    return functional.all_to_all_single(input, output_split_sizes, input_split_sizes, group_name)
+    group = finished.resolve_group(group_name)
+    return finished.AllToAll.apply(group, output_split_sizes, input_split_sizes, input, True)
 
 
 def _broadcast(input: Any, src: int, group_name: Any) -> Any:
-    return functional.broadcast(input, src, group_name)
+    return finished.broadcast_copy(input, src, finished.resolve_group(group_name), True)
 
 
 def _broadcast_into(input: Any, src: int, group_name: Any) -> Any:
-    dist.broadcast(input, src, group=functional._resolve_group(group_name))
+    finished.remember(input, dist.broadcast(input, src, group=finished.resolve_group(group_name), async_op=True))
     return input
+
+
+def _send(tensor: Any, dst: int, tag: int, group_name: Any) -> Any:
+    token = tensor.new_empty(0)
+    finished.remember(token, dist.isend(tensor, dst, finished.resolve_group(group_name), tag))
+    return token
+
+
+def _receive(tensor: Any, src: int, tag: int, group_name: Any) -> Any:
+    finished.remember(tensor, dist.irecv(tensor, src, finished.resolve_group(group_name), tag))
+    return tensor
+
+
+_MESSAGES = {"isend": _send, "irecv": _receive}
+
+
+def _batch(op_list: list[str], peer_list: list[int], tag_list: list[int], tensors: list[Any], group_name: str) -> Any:
+    if not len(op_list) == len(peer_list) == len(tag_list) == len(tensors):
+        raise RuntimeError("")
+    for op in op_list:
+        if op not in _MESSAGES:
+            raise RuntimeError(f"Unsupported async op {op}")
+    rows = zip(op_list, tensors, peer_list, tag_list, strict=True)
+    return [_MESSAGES[op](tensor, peer, tag, group_name) for op, tensor, peer, tag in rows]
 
 
 FUNCTIONAL: dict[str, Callable[..., Any]] = {
@@ -109,8 +135,11 @@ FUNCTIONAL: dict[str, Callable[..., Any]] = {
     f"all_to_all_single(Tensor input, {_SPLITS}, Any group_name) -> Tensor": _all_to_all,
     "broadcast(Tensor input, int src, Any group_name) -> Tensor": _broadcast,
     "broadcast_(Tensor(a!) input, int src, Any group_name) -> Tensor(a!)": _broadcast_into,
-    "wait_tensor(Tensor tensor) -> Tensor": functional.wait_tensor,
-    "_wrap_tensor_autograd(Tensor input) -> Tensor": functional.wait_tensor,
+    "wait_tensor(Tensor tensor) -> Tensor": finished.finish,
+    "isend(Tensor tensor, int dst, int tag, str group_name) -> Tensor": _send,
+    "irecv(Tensor tensor, int src, int tag, str group_name) -> Tensor": _receive,
+    "batch_p2p_ops(str[] op_list, int[] peer_list, int[] tag_list, Tensor[] tensors, str group_name) -> Tensor[]": _batch,
+    "_wrap_tensor_autograd(Tensor input) -> Tensor": AsyncCollectiveTensor,
 }
 WITH_GRADIENTS: dict[str, Callable[..., Any]] = {
     "all_gather_into_tensor(Tensor input, int group_size, Any group_name) -> Tensor": _gather,
@@ -124,7 +153,7 @@ def _ranked(collective: Callable[..., Any], sized: bool) -> Callable[..., Any]:
 
     def run(*args: Any) -> Any:
         *given, tag, ranks, size = args
-        group = functional._resolve_group(list(ranks), tag)
+        group = finished.resolve_group(list(ranks), tag)
         return collective(*given, size, group) if sized else collective(*given, group)
 
     return run
@@ -142,7 +171,7 @@ RANKED: dict[str, Callable[..., Any]] = {
     f"all_to_all_single(Tensor input, SymInt[]? output_split_sizes, SymInt[]? input_split_sizes, {_RANKS}) -> "
     "Tensor": _ranked(_all_to_all, False),
     f"broadcast(Tensor self, int src, {_RANKS}) -> Tensor": _ranked(_broadcast, False),
-    "wait_tensor(Tensor self) -> Tensor": functional.wait_tensor,
+    "wait_tensor(Tensor self) -> Tensor": finished.finish,
 }
 
 
@@ -236,64 +265,24 @@ OF_GROUPS: dict[str, Callable[..., Any]] = {
 }
 
 
+_GRADIENTS = tuple(
+    "all_reduce all_reduce_coalesced all_gather_into_tensor all_gather_into_tensor_coalesced reduce_scatter_tensor "
+    "reduce_scatter_tensor_coalesced all_to_all_single wait_tensor _wrap_tensor_autograd".split()
+)
+
+
 def _define(namespace: str, operators: dict[str, Callable[..., Any]]) -> Library:
-    """Define a namespace's operators; each is made of collectives that have their own gradients."""
+    """Define a namespace's operators; those of `_GRADIENTS` are in graphs as they are."""
     library = Library(namespace, "DEF")
     for schema, kernel in operators.items():
         name = schema.partition("(")[0]
         library.define(schema)
-        recorded = namespace == "_c10d_functional" and name in _BACKWARD
+        recorded = namespace == "_c10d_functional" and name in _GRADIENTS
         library.impl(name, kernel, "CompositeExplicitAutograd" if recorded else "CompositeImplicitAutograd")
-        if recorded:  # a graph has these as they are
-            register_autograd(f"{namespace}::{name}", _backward_of(_BACKWARD[name]), setup_context=_remember)
+        if recorded:
+            backward, setup = (getattr(gradients, f"{name}_{part}") for part in ("backward", "setup_context"))
+            register_autograd(f"{namespace}::{name}", backward, setup_context=setup)
     return library
-
-
-def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    ctx.arguments = inputs[1:]
-
-
-def _backward_of(backward: Callable[..., Any]) -> Callable[..., Any]:
-    def run(ctx: Any, grad: Any) -> Any:
-        return (backward(grad, *ctx.arguments), *[None] * len(ctx.arguments))
-
-    return run
-
-
-def _summed(function: str, reduce_op: str) -> None:
-    functional._only_sum(function, reduce_op)
-
-
-def _all_reduce_backward(grad: Any, reduce_op: str, group_name: Any) -> Any:
-    _summed("all_reduce", reduce_op)
-    return functional.all_reduce(grad, reduce_op, group_name)
-
-
-def _gather_backward(grad: Any, group_size: int, group_name: Any) -> Any:
-    return functional.reduce_scatter_single(grad, "sum", 0, group_name)
-
-
-def _reduce_scatter_backward(grad: Any, reduce_op: str, group_size: int, group_name: Any) -> Any:
-    _summed("reduce_scatter_tensor", reduce_op)
-    return functional.all_gather_single(grad, 0, group_name)
-
-
-def _all_to_all_backward(grad: Any, output_split_sizes: Any, input_split_sizes: Any, group_name: Any) -> Any:
-    return functional.all_to_all_single(grad, input_split_sizes, output_split_sizes, group_name)
-
-
-def _same(grad: Any) -> Any:
-    return grad
-
-
-_BACKWARD: dict[str, Callable[..., Any]] = {
-    "all_reduce": _all_reduce_backward,
-    "all_gather_into_tensor": _gather_backward,
-    "reduce_scatter_tensor": _reduce_scatter_backward,
-    "all_to_all_single": _all_to_all_backward,
-    "wait_tensor": _same,
-}
-"""The gradients of the functional collectives that take a tensor and return one."""
 
 
 LIBRARIES = [

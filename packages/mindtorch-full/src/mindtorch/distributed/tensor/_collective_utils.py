@@ -7,14 +7,14 @@ from typing import Any
 import mindtorch as torch
 from mindtorch import distributed as dist
 from mindtorch._naming import adopt
-from mindtorch.distributed import _functional_collectives as functional
+from mindtorch.distributed import _finished_collectives as finished
 from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.tensor.tensor import Tensor
 
 
 def shard_dim_alltoall(input: Tensor, gather_dim: int, shard_dim: int, mesh: DeviceMesh, mesh_dim: int) -> Tensor:
     """Return the whole along one dimension of a tensor and this process's part along another."""
-    whole = functional.wait_tensor(functional.all_gather_tensor(input, gather_dim, (mesh, mesh_dim)))
+    whole = finished.all_gather_single(input, gather_dim, (mesh, mesh_dim))
     parts: tuple[Tensor, ...] = whole.chunk(mesh.size(mesh_dim), shard_dim)
     place = mesh.get_local_rank(mesh_dim)
     if place < len(parts):

@@ -6,7 +6,7 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch import distributed as dist
-from mindtorch.distributed import _functional_collectives as functional
+from mindtorch.distributed import _finished_collectives as finished
 from mindtorch.distributed.tensor._layout import local_shape_and_offset, redistribute_local
 from mindtorch.distributed.tensor.placement_types import Partial, Replicate, Shard
 
@@ -39,8 +39,8 @@ def place(cls: Any, name: str, tensor: Any, dim: int | None = None, keepdim: boo
     else:
         place = find(local, dim, keepdim=True)
         best, own = local.gather(dim, place), place + offset[dim]
-    values = functional.all_gather_single(best.unsqueeze(0).contiguous(), 0, group)
-    places = functional.all_gather_single(own.unsqueeze(0).contiguous(), 0, group)
+    values = finished.all_gather_single(best.unsqueeze(0).contiguous(), 0, group)
+    places = finished.all_gather_single(own.unsqueeze(0).contiguous(), 0, group)
     assert values.shape[0] == ways
     result = places.gather(0, find(values, 0, keepdim=True)).squeeze(0)
     if dim is None:

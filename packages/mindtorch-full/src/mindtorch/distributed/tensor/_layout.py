@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import mindtorch as torch
-from mindtorch.distributed import _functional_collectives as functional
+from mindtorch.distributed import _finished_collectives as finished
 from mindtorch.distributed.tensor.placement_types import (
     Partial,
     Placement,
@@ -107,7 +107,7 @@ def _gather(local: Any, dim: int, size: int, mesh: Any, mesh_dim: int) -> Any:
     elif part.shape[0] < lengths[0]:
         filler = torch.zeros((lengths[0] - part.shape[0], *part.shape[1:]), dtype=part.dtype, device=part.device)
         part = torch.cat([part, filler])
-    whole = functional.all_gather_single(part, 0, mesh.get_group(mesh_dim))
+    whole = finished.all_gather_single(part, 0, mesh.get_group(mesh_dim))
     return whole.narrow(0, 0, size).movedim(0, dim).contiguous()
 
 
@@ -119,15 +119,15 @@ def _reduce(local: Any, placement: Any, mesh: Any, mesh_dim: int) -> Any:
         raise NotImplementedError(f"Partial({placement.reduce_op!r}): this reduction is not offered")
     if local.dtype == torch.bool:
         name = _OF_TRUTHS.get(name, name)
-    result = functional.all_reduce(local, name, mesh.get_group(mesh_dim))
+    result = finished.all_reduce(local, name, mesh.get_group(mesh_dim))
     return result / mesh.size(mesh_dim) if placement.reduce_op == "avg" else result
 
 
 def _reduce_norm(local: Any, power: float, group: Any) -> Any:
     """Return the norm of a whole from the norms of its parts."""
     if power in (float("inf"), float("-inf"), 0, 1):
-        return functional.all_reduce(local, {float("inf"): "max", float("-inf"): "min"}.get(power, "sum"), group)
-    return functional.all_reduce(local**power, "sum", group) ** (1.0 / power)
+        return finished.all_reduce(local, {float("inf"): "max", float("-inf"): "min"}.get(power, "sum"), group)
+    return finished.all_reduce(local**power, "sum", group) ** (1.0 / power)
 
 
 def chunk(local: Any, dim: int, mesh: Any, mesh_dim: int) -> Any:
@@ -140,7 +140,7 @@ def chunk(local: Any, dim: int, mesh: Any, mesh_dim: int) -> Any:
 def _reduce_to_part(local: Any, name: str, dim: int, mesh: Any, mesh_dim: int) -> Any:
     """Reduce over processes and keep this one's part."""
     part = local.movedim(dim, 0).contiguous()
-    result = functional.reduce_scatter_single(part, name, 0, mesh.get_group(mesh_dim))
+    result = finished.reduce_scatter_single(part, name, mesh.get_group(mesh_dim))
     return result.movedim(0, dim).contiguous()
 
 
