@@ -315,7 +315,7 @@ def _asking(value: property, made: property, name: str) -> MethodType:
     def act(made: property, instance: object, *given: Any) -> Any:
         if instance is None:
             return made
-        asked = state.mode.function_modes or overrides.overriding(instance)
+        asked = state.mode.function_modes or (overrides.types_override() and overrides.overriding(instance))
         if asked and overrides.enabled():
             args = (instance,) if name == "__get__" else (instance, *given)
             handled, result = overrides.ask(getattr(made, name), [instance], args, {})

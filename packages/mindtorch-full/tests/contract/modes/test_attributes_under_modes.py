@@ -117,3 +117,19 @@ def test_a_mode_answers_for_an_attribute():
 
     with Half():
         assert mindtorch.ones(1).dtype is mindtorch.float16
+
+
+def _subclass(side):
+    class Kept(side.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            with side._C.DisableTorchFunctionSubclass():
+                return func(*args, **(kwargs or {}))
+
+    value = side.ones(2).as_subclass(Kept)
+    value.grad = side.zeros(2)
+    return tuple(value.shape), value.requires_grad, value.grad.tolist()
+
+
+def test_a_subclass_that_switches_overrides_off_is_not_asked_again():
+    assert _subclass(mindtorch) == _subclass(torch)
