@@ -60,7 +60,7 @@ class AsyncCollectiveTensor(mindtorch.Tensor):
     def __coerce_same_metadata_as_tangent__(self, expected_metadata: Any, expected_type: Any = None) -> Any:
         return self.trigger_wait() if expected_type is mindtorch.Tensor else None
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override] # torch asks nobody for it
         return f"AsyncCollectiveTensor({self.trigger_wait()})"
 
     def trigger_wait(self) -> Any:
