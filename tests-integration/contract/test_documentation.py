@@ -234,12 +234,17 @@ NEEDS_MORE = {"mindtorch.utils.tensorboard"}
 """Modules of which a library is needed that is not everywhere."""
 
 
+def of_python(value):
+    """Whether Python's own `multiprocessing` wrote it, whose names `torch.multiprocessing` passes on."""
+    owner = getattr(value, "__self__", value)
+    return getattr(type(owner) if owner is not value else value, "__module__", "").startswith("multiprocessing")
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_every_listed_name_has_words_and_a_signature():
     without, mute = [], []
     for name, value in listed():
-        pythons = getattr(value, "__module__", "").startswith("multiprocessing") or inspect.ismethod(value)
-        if not inspect.getdoc(value) and not pythons:
+        if not inspect.getdoc(value) and not of_python(value):
             without.append(name)
         try:
             inspect.signature(value)
@@ -263,7 +268,7 @@ def silent_names():
     """The names of what has no example, those of one object together."""
     silent = {}
     for name, value in named():
-        if ">>> " not in (inspect.getdoc(value) or ""):
+        if ">>> " not in (inspect.getdoc(value) or "") and not of_python(value):
             silent.setdefault(id(value), []).append(name)
     return list(silent.values())
 

@@ -81,7 +81,11 @@ def _parts(device: object) -> tuple[str | None, int | None]:
 
 
 def current_device() -> int:
-    """Return the index of the thread's current device, initialising the runtime."""
+    """Return the index of the thread's current device, initialising the runtime.
+
+    >>> torch.npu.current_device()
+    0
+    """
     runtime.init()
     return _thread.device
 
@@ -90,6 +94,11 @@ def set_device(device: int) -> None:
     """Make a device the thread's current one; a negative index changes nothing.
 
     Raises AclError for a device that is not there.
+
+    >>> torch.npu.set_device(1)
+    >>> torch.npu.current_device()
+    1
+    >>> torch.npu.set_device(0)
     """
     index = device_index(device)
     if index >= 0:
@@ -109,7 +118,12 @@ def exchange(index: int) -> int:
 
 
 class device:
-    """Context manager: another current device within the block; None or a negative index changes nothing."""
+    """Context manager: another current device within the block; None or a negative index changes nothing.
+
+    >>> with torch.npu.device(1):
+    ...     print(torch.ones(1, device="npu").device)
+    npu:1
+    """
 
     def __init__(self, device: int | None) -> None:
         self.idx = -1 if device is None else device_index(device)
@@ -123,7 +137,12 @@ class device:
 
 
 class device_of(device):
-    """Context manager: the current device is that of a tensor or storage; others change nothing."""
+    """Context manager: the current device is that of a tensor or storage; others change nothing.
+
+    >>> with torch.npu.device_of(torch.ones(1, device="npu:1")):
+    ...     print(torch.npu.current_device())
+    1
+    """
 
     def __init__(self, obj: Any) -> None:
         place: Any = getattr(obj, "device", None)
@@ -131,7 +150,13 @@ class device_of(device):
 
 
 def synchronize(device: object = None) -> None:
-    """Wait for all streams of a device. Raises AclError for what failed on them."""
+    """Wait for all streams of a device. Raises AclError for what failed on them.
+
+    >>> x = torch.ones(2, device="npu") + 1
+    >>> torch.npu.synchronize()
+    >>> x.tolist()
+    [2.0, 2.0]
+    """
     index = device_index(device)
     acl = runtime.on(index)
     try:
@@ -161,7 +186,12 @@ def soc_name() -> str:
 
 
 def mem_get_info(device: object = None) -> tuple[int, int]:
-    """Return free and total bytes of a device's memory, those of other processes counted as taken."""
+    """Return free and total bytes of a device's memory, those of other processes counted as taken.
+
+    >>> free, total = torch.npu.mem_get_info()
+    >>> 0 < free <= total
+    True
+    """
     index = device_index(device)
     before = current_device()
     acl = runtime.on(index)

@@ -11,7 +11,12 @@ from mindtorch_npu.typing import DeviceLike
 
 class ExternalStream(Stream):
     """A stream that another library made and will destroy. That library knows when it is done: `query` and `synchronize`
-    raise RuntimeError."""
+    raise RuntimeError.
+
+    >>> given = torch.npu.Stream()
+    >>> torch.npu.ExternalStream(given.npu_stream).npu_stream == given.npu_stream
+    True
+    """
 
     def __init__(self, stream_ptr: int, device: object = None, **kwargs: Any) -> None:
         super().__init__(device, npu_stream=stream_ptr, **kwargs)
@@ -40,5 +45,10 @@ class ExternalStream(Stream):
 
 
 def get_stream_from_external(data_ptr: int, device: DeviceLike | None = None) -> Stream:
-    """Return the stream of a handle that another library made."""
+    """Return the stream of a handle that another library made.
+
+    >>> given = torch.npu.Stream()
+    >>> torch.npu.get_stream_from_external(given.npu_stream).npu_stream == given.npu_stream
+    True
+    """
     return ExternalStream(data_ptr, device)

@@ -29,12 +29,33 @@ _updating: dict[int, TaskGroup] = {}
 
 
 def graph_task_group_begin(stream: Stream) -> None:
-    """Let what a recorded stream is given from now on be a group that can be replaced later."""
+    """Let what a recorded stream is given from now on be a group that can be replaced later.
+
+    >>> graph, stream = torch.npu.NPUGraph(), torch.npu.Stream()
+    >>> x = torch.ones(2, device="npu")
+    >>> with torch.npu.graph(graph, stream=stream):
+    ...     torch.npu.graph_task_group_begin(stream)
+    ...     y = x * 3
+    ...     handle = torch.npu.graph_task_group_end(stream)
+    >>> type(handle).__name__
+    'TaskGroup'
+    """
     call("aclmdlRICaptureTaskGrpBegin", runtime.on(stream.device_index), stream.npu_stream)
 
 
 def graph_task_group_end(stream: Stream) -> TaskGroup:
-    """End the group and return what `graph_task_update_begin` is given."""
+    """End the group and return what `graph_task_update_begin` is given.
+
+    >>> graph, stream = torch.npu.NPUGraph(), torch.npu.Stream()
+    >>> x = torch.ones(2, device="npu")
+    >>> with torch.npu.graph(graph, stream=stream):
+    ...     torch.npu.graph_task_group_begin(stream)
+    ...     y = x * 3
+    ...     handle = torch.npu.graph_task_group_end(stream)
+    >>> graph.replay()
+    >>> y.tolist()
+    [3.0, 3.0]
+    """
     acl, made = runtime.on(stream.device_index), ctypes.c_void_p()
     call("aclmdlRICaptureTaskGrpEnd", acl, stream.npu_stream, ctypes.addressof(made))
     handle = recording_of(stream.npu_stream, acl)
@@ -60,7 +81,12 @@ def graph_task_update_end(stream: Stream) -> None:
 
 
 class ExternalEvent(Event):
-    """An event that tasks within a graph wait for, and that is recorded outside of it. `reset` lets it be waited for again."""
+    """An event that tasks within a graph wait for, and that is recorded outside of it. `reset` lets it be waited for again.
+
+    >>> event = torch.npu.ExternalEvent()
+    >>> isinstance(event, torch.npu.Event)
+    True
+    """
 
     def __init__(self) -> None:
         super().__init__(external=True)

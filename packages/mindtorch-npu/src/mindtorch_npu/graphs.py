@@ -18,12 +18,20 @@ Pool = tuple[int, int]
 
 
 def graph_pool_handle() -> Pool:
-    """Return the identity of a new memory pool, for graphs that are replayed in the order of their recording."""
+    """Return the identity of a new memory pool, for graphs that are replayed in the order of their recording.
+
+    >>> len(torch.npu.graph_pool_handle())
+    2
+    """
     return 0, next_pool()
 
 
 def is_current_stream_capturing() -> bool:
-    """Return whether the thread's current stream is being recorded; initialises nothing."""
+    """Return whether the thread's current stream is being recorded; initialises nothing.
+
+    >>> torch.npu.is_current_stream_capturing()
+    False
+    """
     if not recorded:
         return False
     stream = current_stream()

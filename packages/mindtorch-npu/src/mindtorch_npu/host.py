@@ -180,12 +180,21 @@ runtime.at_exit(_forget)
 
 
 def host_memory_stats_as_nested_dict() -> dict[str, Any]:
-    """Return the counters of pinned memory, {} before the runtime is initialised."""
+    """Return the counters of pinned memory, {} before the runtime is initialised.
+
+    >>> "allocated_bytes" in torch.npu.host_memory_stats_as_nested_dict()
+    True
+    """
     return host_allocator().nested() if runtime.is_initialized() else {}
 
 
 def host_memory_stats() -> dict[str, Any]:
-    """Return the counters of pinned memory under dotted names, sorted."""
+    """Return the counters of pinned memory under dotted names, sorted.
+
+    >>> torch.npu.host_empty_cache()
+    >>> "allocated_bytes.current" in torch.npu.host_memory_stats()
+    True
+    """
     found: dict[str, Any] = {}
     for name, value in host_memory_stats_as_nested_dict().items():
         if isinstance(value, dict):
@@ -196,7 +205,12 @@ def host_memory_stats() -> dict[str, Any]:
 
 
 def reset_accumulated_host_memory_stats() -> None:
-    """Let the sums of the counters of pinned memory begin anew."""
+    """Let the sums of the counters of pinned memory begin anew.
+
+    >>> torch.npu.reset_accumulated_host_memory_stats()
+    >>> torch.npu.host_memory_stats()["num_host_alloc"]
+    0
+    """
     allocator = host_allocator()
     for stat in allocator.stats.values():
         stat.allocated = stat.freed = 0
@@ -206,12 +220,23 @@ def reset_accumulated_host_memory_stats() -> None:
 
 
 def reset_peak_host_memory_stats() -> None:
-    """Let the peaks of pinned memory be the present values."""
+    """Let the peaks of pinned memory be the present values.
+
+    >>> torch.npu.reset_peak_host_memory_stats()
+    >>> found = torch.npu.host_memory_stats()
+    >>> found["allocated_bytes.peak"] == found["allocated_bytes.current"]
+    True
+    """
     for stat in host_allocator().stats.values():
         stat.peak = stat.current
 
 
 def host_empty_cache() -> None:
-    """Give unused pinned memory back to the system."""
+    """Give unused pinned memory back to the system.
+
+    >>> torch.npu.host_empty_cache()
+    >>> torch.npu.host_memory_stats()["allocated_bytes.current"] >= 0
+    True
+    """
     if runtime.is_initialized():
         host_allocator().empty_cache()

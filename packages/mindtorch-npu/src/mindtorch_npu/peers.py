@@ -12,7 +12,11 @@ from mindtorch_npu.typing import DeviceLike
 
 
 def can_device_access_peer(device: int, peer_device: int) -> bool:
-    """Return whether one device can read another's memory; False, with a warning, where there is no device."""
+    """Return whether one device can read another's memory; False, with a warning, where there is no device.
+
+    >>> torch.npu.can_device_access_peer(0, 1)
+    True
+    """
     if not runtime.is_available():
         warnings.warn(f"no peer access: {runtime.unavailable_reason() or 'no NPUs are available'}", stacklevel=2)
         return False
@@ -33,13 +37,23 @@ def enable_peer_access(device: DeviceLike) -> None:
     """Let the current device reach the memory of `device`; copies between them need it in both directions.
 
     Raises RuntimeError where there is no peer access.
+
+    >>> torch.npu.enable_peer_access(1)
+    >>> torch.ones(2, device="npu:0").to("npu:1").device
+    device(type='npu', index=1)
     """
     acl, peer = _peer(device)
     check(acl.rt.device_enable_peer_access(peer, 0), f"acl.rt.device_enable_peer_access({peer}, 0)", acl)
 
 
 def disable_peer_access(device: DeviceLike) -> None:
-    """Take back what `enable_peer_access` allowed. Raises RuntimeError where there is no peer access."""
+    """Take back what `enable_peer_access` allowed. Raises RuntimeError where there is no peer access.
+
+    >>> torch.npu.enable_peer_access(1)
+    >>> torch.npu.disable_peer_access(1)
+    >>> torch.ones(2, device="npu:0").to("npu:1").device
+    device(type='npu', index=1)
+    """
     acl, peer = _peer(device)
     check(acl.rt.device_disable_peer_access(peer), f"acl.rt.device_disable_peer_access({peer})", acl)
 

@@ -23,7 +23,14 @@ def next_pool() -> int:
 
 
 class MemPool:
-    """A pool of its own for what is allocated within `use_mem_pool`; its memory goes back when it is given up."""
+    """A pool of its own for what is allocated within `use_mem_pool`; its memory goes back when it is given up.
+
+    >>> pool = torch.npu.MemPool()
+    >>> with torch.npu.use_mem_pool(pool):
+    ...     x = torch.ones(1024, device="npu")
+    >>> len(pool.snapshot()) > 0
+    True
+    """
 
     def __init__(self, allocator: Any = None, use_on_oom: bool = False, no_split: bool = False) -> None:
         if allocator is not None or use_on_oom or no_split:
@@ -55,7 +62,14 @@ class MemPool:
 
 @contextlib.contextmanager
 def use_mem_pool(pool: MemPool, device: DeviceLike | None = None) -> Iterator[None]:
-    """Serve this thread's requests on a device from a pool within the block."""
+    """Serve this thread's requests on a device from a pool within the block.
+
+    >>> pool = torch.npu.MemPool()
+    >>> with torch.npu.use_mem_pool(pool):
+    ...     x = torch.ones(1024, device="npu")
+    >>> pool.use_count() >= 1
+    True
+    """
     allocator, thread = allocator_of(device_index(device)), threading.get_ident()
     allocator.begin_pool(pool.id, lambda stream: threading.get_ident() == thread)
     pool._uses += 1
@@ -67,14 +81,24 @@ def use_mem_pool(pool: MemPool, device: DeviceLike | None = None) -> Iterator[No
 
 
 def caching_allocator_enable(value: bool = True) -> None:
-    """Let released memory be kept for the next request, or give it back at once."""
+    """Let released memory be kept for the next request, or give it back at once.
+
+    >>> torch.npu.caching_allocator_enable(True)
+    >>> torch.ones(2, device="npu").tolist()
+    [1.0, 1.0]
+    """
     for index in range(runtime.device_count()):
         allocator_of(index).set_caching(bool(value))
 
 
 @contextlib.contextmanager
 def caching_allocator_disabled() -> Iterator[None]:
-    """Take memory from the device and give it back at once within the block."""
+    """Take memory from the device and give it back at once within the block.
+
+    >>> with torch.npu.caching_allocator_disabled():
+    ...     print(torch.ones(2, device="npu").tolist())
+    [1.0, 1.0]
+    """
     before = {index: allocator_of(index).caching for index in range(runtime.device_count())}
     caching_allocator_enable(False)
     try:
@@ -89,6 +113,11 @@ class NPUPluggableAllocator:
 
     `void* alloc(size_t size, int device, void* stream)` and
     `void free(void* address, size_t size, int device, void* stream)`.
+
+    >>> torch.npu.NPUPluggableAllocator("no-such-library.so", "malloc", "free")
+    Traceback (most recent call last):
+        ...
+    OSError: no-such-library.so: cannot open shared object file: No such file or directory
     """
 
     def __init__(self, path_to_so_file: str, alloc_fn_name: str, free_fn_name: str) -> None:

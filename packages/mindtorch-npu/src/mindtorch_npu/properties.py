@@ -64,7 +64,11 @@ def chip_family() -> str:
 
 
 def get_device_properties(device: int | None = None) -> NpuDeviceProperties:
-    """Return the constants of a device. Raises AssertionError for an index without a device."""
+    """Return the constants of a device. Raises AssertionError for an index without a device.
+
+    >>> torch.npu.get_device_properties(0).name
+    'Ascend910B3 (simulated)'
+    """
     acl = runtime.init()
     index = check_index(device)
 
@@ -83,17 +87,29 @@ def get_device_properties(device: int | None = None) -> NpuDeviceProperties:
 
 
 def get_device_name(device: DeviceLike | None = None) -> str:
-    """Return the chip's name; all devices of a host have the same."""
+    """Return the chip's name; all devices of a host have the same.
+
+    >>> torch.npu.get_device_name(0)
+    'Ascend910B3 (simulated)'
+    """
     return hooks.device_name(device)
 
 
 def get_device_capability(device: DeviceLike | None = None) -> tuple[int, int] | None:
-    """Return (major, minor), None where the chip has no such number."""
+    """Return (major, minor), None where the chip has no such number.
+
+    >>> print(torch.npu.get_device_capability(0))
+    None
+    """
     return hooks.device_capability(device)
 
 
 def utilization(device: DeviceLike | None = None) -> int:
-    """Return the load of the matrix or vector cores, the larger, in percent."""
+    """Return the load of the matrix or vector cores, the larger, in percent.
+
+    >>> torch.npu.utilization(0)
+    0
+    """
     rates = utilization_rates(device)
     return max(rates["cube_utilization"], rates["vector_utilization"], 0)
 
@@ -107,7 +123,11 @@ def utilization_rates(device: DeviceLike | None = None) -> dict[str, int]:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether the chip computes in bfloat16; False without a device."""
+    """Return whether the chip computes in bfloat16; False without a device.
+
+    >>> torch.npu.is_bf16_supported()
+    True
+    """
     if not runtime.is_available():
         return False
     acl = runtime.init()

@@ -37,11 +37,19 @@ _set_counts: dict[int, int] = {}
 
 
 class NpuUnavailableError(RuntimeError):
-    """The Ascend runtime cannot be used in this process; the text says why and what to do."""
+    """The Ascend runtime cannot be used in this process; the text says why and what to do.
+
+    >>> issubclass(torch.npu.NpuUnavailableError, RuntimeError)
+    True
+    """
 
 
 class DeferredNpuCallError(Exception):
-    """A call that had waited for the runtime to be initialised failed then; the text says where it was made."""
+    """A call that had waited for the runtime to be initialised failed then; the text says where it was made.
+
+    >>> issubclass(torch.npu.DeferredNpuCallError, Exception)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,9 @@ def device_count() -> int:
     """Return the number of devices this process may use, 0 when there is none or it cannot be told.
 
     It asks pyACL, which honours ASCEND_RT_VISIBLE_DEVICES, and initialises nothing. Never raises.
+
+    >>> torch.npu.device_count()
+    2
     """
     try:
         count, code = loader.load().rt.get_device_count()
@@ -93,12 +104,21 @@ def device_count() -> int:
 
 
 def is_available() -> bool:
-    """Return whether there is a device. Never raises, initialises nothing."""
+    """Return whether there is a device. Never raises, initialises nothing.
+
+    >>> torch.npu.is_available()
+    True
+    """
     return device_count() > 0
 
 
 def is_initialized() -> bool:
-    """Return whether this process has initialised the runtime."""
+    """Return whether this process has initialised the runtime.
+
+    >>> torch.npu.init()
+    >>> torch.npu.is_initialized()
+    True
+    """
     return _acl is not None and not _bad_fork
 
 

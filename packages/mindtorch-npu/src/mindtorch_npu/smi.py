@@ -47,23 +47,45 @@ def _ask(device: DeviceLike, topic: str, name: str) -> int:
 
 
 def temperature(device: DeviceLike | None = None) -> int:
-    """Return the chip's temperature in degrees Celsius."""
+    """Return the chip's temperature in degrees Celsius.
+
+    >>> torch.npu.temperature(0)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: the device is simulated: npu-smi knows nothing of it
+    """
     return _ask(device, "temp", "Temperature")
 
 
 def power_draw(device: DeviceLike | None = None) -> int:
-    """Return the power that the chip takes, in milliwatts."""
+    """Return the power that the chip takes, in milliwatts.
+
+    >>> torch.npu.power_draw(0)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: the device is simulated: npu-smi knows nothing of it
+    """
     runtime.init()
     return round(1000 * number_of(run("info", "-t", "power", "-i", str(check_index(device))), "Power"))
 
 
 def clock_rate(device: DeviceLike | None = None) -> int:
-    """Return the clock of the computing cores in MHz."""
+    """Return the clock of the computing cores in MHz.
+
+    >>> torch.npu.clock_rate(0)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: the device is simulated: npu-smi knows nothing of it
+    """
     return _ask(device, "usages", "Aicore Freq")
 
 
 def memory_usage(device: DeviceLike | None = None) -> int:
-    """Return for how much of the time memory was read or written, in percent. RuntimeError where it does not tell."""
+    """Return for how much of the time memory was read or written, in percent. RuntimeError where it does not tell.
+
+    >>> 0 <= torch.npu.memory_usage(0) <= 100
+    True
+    """
     rate = utilization_rates(device).get("memory_utilization", -1)
     if rate < 0:
         raise RuntimeError("the device does not tell how much its memory is used")
@@ -71,13 +93,21 @@ def memory_usage(device: DeviceLike | None = None) -> int:
 
 
 def device_memory_used(device: DeviceLike | None = None) -> int:
-    """Return the bytes that all processes take of the device's memory."""
+    """Return the bytes that all processes take of the device's memory.
+
+    >>> torch.npu.device_memory_used(0) >= 0
+    True
+    """
     free, total = mem_get_info(device)
     return total - free
 
 
 def list_gpu_processes(device: DeviceLike | None = None) -> str:
-    """Return the processes on a device and their memory as text; a text that says so where that cannot be told."""
+    """Return the processes on a device and their memory as text; a text that says so where that cannot be told.
+
+    >>> torch.npu.list_gpu_processes(0)
+    'npu-smi not found, it comes with the Ascend driver'
+    """
     if shutil.which(TOOL) is None or loader.simulated():
         return MISSING
     index = device_index(device)

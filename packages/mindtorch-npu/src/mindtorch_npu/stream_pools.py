@@ -33,6 +33,9 @@ def stream_priority_range() -> tuple[int, int]:
     """Return the least and the greatest priority that the driver tells of; (0, 0) without a device or where it tells none.
 
     `Stream` uses the one priority that every chip accepts, whatever the driver offers.
+
+    >>> torch.npu.Stream.priority_range()
+    (0, 0)
     """
     if not runtime.is_available():
         return 0, 0

@@ -23,6 +23,11 @@ KIND: Any = object()
 """Stands in a signature for the type of the accelerator that the function is copied for."""
 
 
+def _words(text: str | None, kind: str) -> str | None:
+    """Return a docstring whose example names the type of the accelerator where the shared text has KIND."""
+    return text and text.replace("with KIND", f"with {kind.upper()}").replace("KIND", kind)
+
+
 def own_copies(namespace: dict[str, Any], kind: str) -> None:
     """Replace the functions that a module (pass ``globals()``) took from beside this one by copies that belong to it.
 
@@ -34,7 +39,7 @@ def own_copies(namespace: dict[str, Any], kind: str) -> None:
             continue
         defaults = tuple(kind if value is KIND else value for value in given.__defaults__ or ())
         made = FunctionType(given.__code__, namespace, name, defaults or None, given.__closure__)
-        made.__annotations__, made.__doc__ = given.__annotations__, given.__doc__
+        made.__annotations__, made.__doc__ = given.__annotations__, _words(given.__doc__, kind)
         made.__module__ = namespace["__name__"]
         namespace[name] = made
         for used in given.__code__.co_names:

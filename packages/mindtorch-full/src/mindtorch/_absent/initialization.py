@@ -30,32 +30,58 @@ def refuse() -> NoReturn:
 
 
 def init() -> None:
-    """Initialise the accelerator; raises, there is none."""
+    """Initialise the accelerator; raises, there is none.
+
+    >>> torch.KIND.init()
+    Traceback (most recent call last):
+        ...
+    AssertionError: Torch not compiled with KIND enabled
+    """
     refuse()
 
 
 def is_available() -> bool:
-    """Return whether the accelerator can be used: False."""
+    """Return whether the accelerator can be used: False.
+
+    >>> torch.KIND.is_available()
+    False
+    """
     return False
 
 
 def is_initialized() -> bool:
-    """Return whether the accelerator has been initialised: False."""
+    """Return whether the accelerator has been initialised: False.
+
+    >>> torch.KIND.is_initialized()
+    False
+    """
     return False
 
 
 def device_count() -> int:
-    """Return the number of devices: 0."""
+    """Return the number of devices: 0.
+
+    >>> torch.KIND.device_count()
+    0
+    """
     return 0
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether the device computes in bfloat16: False."""
+    """Return whether the device computes in bfloat16: False.
+
+    >>> torch.KIND.is_bf16_supported()
+    False
+    """
     return False
 
 
 def is_tf32_supported() -> bool:
-    """Return whether the device computes in TF32: False."""
+    """Return whether the device computes in TF32: False.
+
+    >>> torch.KIND.is_tf32_supported()
+    False
+    """
     return False
 
 

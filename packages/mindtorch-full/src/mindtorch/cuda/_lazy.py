@@ -17,30 +17,56 @@ default_generators: tuple[()] = ()
 
 
 class DeferredCudaCallError(Exception):
-    """A call that was queued before the initialisation failed during it."""
+    """A call that was queued before the initialisation failed during it.
+
+    >>> issubclass(torch.cuda.DeferredCudaCallError, Exception)
+    True
+    """
 
 
 class CudaError(RuntimeError):
-    """An error code of the CUDA runtime."""
+    """An error code of the CUDA runtime.
+
+    >>> torch.cuda.CudaError(2)
+    Traceback (most recent call last):
+        ...
+    AttributeError: 'NoneType' object has no attribute 'cudaGetErrorString'
+    """
 
     def __init__(self, code: int) -> None:
         raise AttributeError("'NoneType' object has no attribute 'cudaGetErrorString'")
 
 
 class cudaStatus:
-    """Status codes of the CUDA runtime."""
+    """Status codes of the CUDA runtime.
+
+    >>> torch.cuda.cudaStatus.SUCCESS, torch.cuda.cudaStatus.ERROR_NOT_READY
+    (0, 34)
+    """
 
     SUCCESS = 0
     ERROR_NOT_READY = 34
 
 
 def check_error(res: int) -> None:
-    """Raise the error of a CUDA status; there is no CUDA runtime to know it."""
+    """Raise the error of a CUDA status; there is no CUDA runtime to know it.
+
+    >>> torch.cuda.check_error(2)
+    Traceback (most recent call last):
+        ...
+    AttributeError: 'NoneType' object has no attribute 'cudaError'
+    """
     raise AttributeError("'NoneType' object has no attribute 'cudaError'")
 
 
 def cudart() -> NoReturn:
-    """Return the CUDA runtime module; raises, there is none."""
+    """Return the CUDA runtime module; raises, there is none.
+
+    >>> torch.cuda.cudart()
+    Traceback (most recent call last):
+        ...
+    AssertionError: Torch not compiled with CUDA enabled
+    """
     refuse()
 
 

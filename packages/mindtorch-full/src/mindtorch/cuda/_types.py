@@ -33,7 +33,9 @@ def _tensor_type(name: str) -> type:
     def refuse_type(cls: type, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
 
-    kept = {"__new__": refuse_type, "__module__": "torch.cuda", "__doc__": "A tensor type of old."}
+    shown = "Traceback (most recent call last):\n    ...\nTypeError: type torch.cuda.{0} not available. {1}"
+    example = f">>> torch.cuda.{name}(2)\n{shown.format(name, 'Torch not compiled with CUDA enabled.')}"
+    kept = {"__new__": refuse_type, "__module__": "torch.cuda", "__doc__": f"A tensor type of old.\n\n{example}"}
     return type(name, (), {**kept, "is_cuda": True, "is_sparse": False, "is_xpu": False})
 
 
@@ -42,7 +44,11 @@ TYPES |= {
     f"{name}Storage": type(
         f"{name}Storage",
         (_CudaLegacyStorage,),
-        {"__module__": "torch.cuda", "__doc__": "A storage type of old.", "dtype": LEGACY_TYPES[f"{name}Storage"]},
+        {
+            "__module__": "torch.cuda",
+            "__doc__": f"A storage type of old.\n\n>>> torch.cuda.{name}Storage.dtype\n{LEGACY_TYPES[f'{name}Storage']}",
+            "dtype": LEGACY_TYPES[f"{name}Storage"],
+        },
     )
     for name in _STORAGES
 }

@@ -10,18 +10,37 @@ __all__ = ["profile", "start", "stop"]
 
 
 def start() -> None:
-    """Start collecting; raises."""
+    """Start collecting; raises.
+
+    >>> torch.cuda.profiler.start()
+    Traceback (most recent call last):
+        ...
+    AssertionError: Torch not compiled with CUDA enabled
+    """
     refuse()
 
 
 def stop() -> None:
-    """Stop collecting; raises."""
+    """Stop collecting; raises.
+
+    >>> torch.cuda.profiler.stop()
+    Traceback (most recent call last):
+        ...
+    AssertionError: Torch not compiled with CUDA enabled
+    """
     refuse()
 
 
 @contextmanager
 def profile() -> Iterator[None]:
-    """Context manager that collects; raises on entry."""
+    """Context manager that collects; raises on entry.
+
+    >>> with torch.cuda.profiler.profile():
+    ...     print("inside")
+    Traceback (most recent call last):
+        ...
+    AssertionError: Torch not compiled with CUDA enabled
+    """
     start()
     yield
 

@@ -10,14 +10,26 @@ _CudaEventBase: Any = dummy_base("_CudaEventBase")
 
 
 class Stream(_CudaStreamBase):
-    """A CUDA stream; making one raises."""
+    """A CUDA stream; making one raises.
+
+    >>> torch.cuda.Stream()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: torch.cuda.Stream requires CUDA support
+    """
 
     def __new__(cls, device: Any = None, priority: int = 0, **kwargs: Any) -> NoReturn:
         raise RuntimeError("torch.cuda.Stream requires CUDA support")
 
 
 class ExternalStream(Stream):
-    """A CUDA stream made by another library; making one raises."""
+    """A CUDA stream made by another library; making one raises.
+
+    >>> torch.cuda.ExternalStream(0)
+    Traceback (most recent call last):
+        ...
+    TypeError: '<' not supported between instances of 'NoneType' and 'int'
+    """
 
     def __new__(cls, stream_ptr: int, device: Any = None, **kwargs: Any) -> NoReturn:
         # The device is entered first, and None is no index.
@@ -25,7 +37,13 @@ class ExternalStream(Stream):
 
 
 class Event(_CudaEventBase):
-    """A CUDA event; making one raises."""
+    """A CUDA event; making one raises.
+
+    >>> torch.cuda.Event()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Tried to instantiate dummy base class Event
+    """
 
     def __new__(
         cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False

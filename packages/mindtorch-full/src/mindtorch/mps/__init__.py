@@ -28,47 +28,96 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Return whether MPS can be used: False."""
+    """Return whether MPS can be used: False.
+
+    >>> torch.mps.is_available()
+    False
+    """
     return False
 
 
 def device_count() -> int:
-    """Return the number of devices: 0."""
+    """Return the number of devices: 0.
+
+    >>> torch.mps.device_count()
+    0
+    """
     return 0
 
 
 def synchronize() -> None:
-    """Wait for the device; raises, there is none."""
+    """Wait for the device; raises, there is none.
+
+    >>> torch.mps.synchronize()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute deviceSynchronize() without MPS backend.
+    """
     _refuse("deviceSynchronize")
 
 
 def get_rng_state(device: Any = "mps") -> Any:
-    """Return the state of the device's generator; raises, there is none."""
+    """Return the state of the device's generator; raises, there is none.
+
+    >>> torch.mps.get_rng_state()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute getDefaultGenerator() without MPS backend.
+    """
     _refuse("getDefaultGenerator")
 
 
 def set_rng_state(new_state: Any, device: Any = "mps") -> None:
-    """Set the state of the device's generator; raises, there is none."""
+    """Set the state of the device's generator; raises, there is none.
+
+    >>> torch.mps.set_rng_state(torch.get_rng_state())
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute getDefaultGenerator() without MPS backend.
+    """
     new_state.clone()
     _refuse("getDefaultGenerator")
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the device's generator; without a device nothing is seeded and the seed is not looked at, as in torch."""
+    """Seed the device's generator; without a device nothing is seeded and the seed is not looked at, as in torch.
+
+    >>> torch.mps.manual_seed(3)
+    >>> torch.mps.is_available()
+    False
+    """
 
 
 def seed() -> None:
-    """Seed the device's generator at random; raises, there is none."""
+    """Seed the device's generator at random; raises, there is none.
+
+    >>> torch.mps.seed()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute getDefaultGenerator() without MPS backend.
+    """
     _refuse("getDefaultGenerator")
 
 
 def empty_cache() -> None:
-    """Give cached memory back; raises, there is no device."""
+    """Give cached memory back; raises, there is no device.
+
+    >>> torch.mps.empty_cache()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute emptyCache() without MPS backend.
+    """
     _refuse("emptyCache")
 
 
 def set_per_process_memory_fraction(fraction: float) -> None:
-    """Limit this process's share of the memory; checks the value, then raises, there is no device."""
+    """Limit this process's share of the memory; checks the value, then raises, there is no device.
+
+    >>> torch.mps.set_per_process_memory_fraction(0.5)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute setMemoryFraction() without MPS backend.
+    """
     if not isinstance(fraction, float):
         raise TypeError("Invalid type for fraction argument, must be `float`")
     if not 0 <= fraction <= 2:
@@ -77,27 +126,57 @@ def set_per_process_memory_fraction(fraction: float) -> None:
 
 
 def current_allocated_memory() -> int:
-    """Return the bytes that tensors take; raises, there is no device."""
+    """Return the bytes that tensors take; raises, there is no device.
+
+    >>> torch.mps.current_allocated_memory()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute getCurrentAllocatedMemory() without MPS backend.
+    """
     _refuse("getCurrentAllocatedMemory")
 
 
 def driver_allocated_memory() -> int:
-    """Return the bytes that the driver holds; raises, there is no device."""
+    """Return the bytes that the driver holds; raises, there is no device.
+
+    >>> torch.mps.driver_allocated_memory()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute getDriverAllocatedMemory() without MPS backend.
+    """
     _refuse("getDriverAllocatedMemory")
 
 
 def recommended_max_memory() -> int:
-    """Return the bytes one should not exceed; raises, there is no device."""
+    """Return the bytes one should not exceed; raises, there is no device.
+
+    >>> torch.mps.recommended_max_memory()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute getRecommendedMaxMemory() without MPS backend.
+    """
     _refuse("getRecommendedMaxMemory")
 
 
 def compile_shader(source: str) -> NoReturn:
-    """Compile a Metal shader; raises, there is no device."""
+    """Compile a Metal shader; raises, there is no device.
+
+    >>> torch.mps.compile_shader("")
+    Traceback (most recent call last):
+        ...
+    RuntimeError: MPS is not available
+    """
     raise RuntimeError("MPS is not available")
 
 
 def load_metallib(source: Any) -> NoReturn:
-    """Load a compiled Metal library; raises, there is no device."""
+    """Load a compiled Metal library; raises, there is no device.
+
+    >>> torch.mps.load_metallib("none.metallib")
+    Traceback (most recent call last):
+        ...
+    RuntimeError: MPS is not available
+    """
     raise RuntimeError("MPS is not available")
 
 

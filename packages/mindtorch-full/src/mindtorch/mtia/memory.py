@@ -18,17 +18,30 @@ def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
 
 
 def memory_allocated(device: DeviceLike = None) -> int:
-    """Return the bytes in use on a device: 0."""
+    """Return the bytes in use on a device: 0.
+
+    >>> torch.mtia.memory_allocated()
+    0
+    """
     return 0
 
 
 def max_memory_allocated(device: DeviceLike = None) -> int:
-    """Return the most bytes that were in use on a device: 0."""
+    """Return the most bytes that were in use on a device: 0.
+
+    >>> torch.mtia.max_memory_allocated()
+    0
+    """
     return 0
 
 
 def reset_peak_memory_stats(device: DeviceLike = None) -> None:
-    """Begin to count the most bytes in use anew; there is nothing to count."""
+    """Begin to count the most bytes in use anew; there is nothing to count.
+
+    >>> torch.mtia.reset_peak_memory_stats()
+    >>> torch.mtia.is_initialized()
+    False
+    """
 
 
 adopt(globals())

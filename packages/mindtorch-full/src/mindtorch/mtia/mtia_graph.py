@@ -12,19 +12,37 @@ __all__ = ["MTIAGraph", "graph", "graph_pool_handle"]
 
 
 def graph_pool_handle() -> Any:
-    """Return a pool of memory that graphs can share; raises, there is no device."""
+    """Return a pool of memory that graphs can share; raises, there is no device.
+
+    >>> torch.mtia.graph_pool_handle()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute graphPoolHandle() without MTIA backend.
+    """
     refuse("graphPoolHandle")
 
 
 class MTIAGraph:
-    """Recorded work; raises, there is no device."""
+    """Recorded work; raises, there is no device.
+
+    >>> torch.mtia.MTIAGraph()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute mtiagraphCreate() without MTIA backend.
+    """
 
     def __new__(cls, keep_graph: bool = False) -> NoReturn:
         refuse("mtiagraphCreate")
 
 
 class graph:
-    """Record the work of the block; raises, there is no device."""
+    """Record the work of the block; raises, there is no device.
+
+    >>> torch.mtia.graph(None)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute getCurrentDevice() without MTIA backend.
+    """
 
     def __init__(self, mtia_graph: MTIAGraph, pool: Any = None, stream: torch.Stream | None = None) -> None:
         refuse("getCurrentDevice")

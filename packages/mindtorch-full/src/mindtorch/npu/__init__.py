@@ -84,12 +84,23 @@ def _get_device_index(device: object, optional: bool = False, allow_cpu: bool = 
 
 
 def init() -> None:
-    """Initialise the runtime; nothing happens when it is. Raises NpuUnavailableError without a device."""
+    """Initialise the runtime; nothing happens when it is. Raises NpuUnavailableError without a device.
+
+    >>> torch.npu.init()
+    >>> torch.npu.is_initialized()
+    True
+    """
     runtime.init()
 
 
 def set_sync_debug_mode(debug_mode: int | str) -> None:
-    """Choose whether waiting for the device is silent, warned of or an error; RuntimeError for another mode."""
+    """Choose whether waiting for the device is silent, warned of or an error; RuntimeError for another mode.
+
+    >>> torch.npu.set_sync_debug_mode("warn")
+    >>> torch.npu.get_sync_debug_mode()
+    1
+    >>> torch.npu.set_sync_debug_mode("default")
+    """
     mode: Any = debug_mode
     if isinstance(mode, str):
         if mode not in _SYNC_MODES:
@@ -101,32 +112,59 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_sync_debug_mode() -> int:
-    """Return the mode that `set_sync_debug_mode` chose."""
+    """Return the mode that `set_sync_debug_mode` chose.
+
+    >>> torch.npu.get_sync_debug_mode()
+    0
+    """
     return switches.sync_debug["mode"]
 
 
 def get_arch_list() -> list[str]:
-    """Return the architectures that kernels were compiled for: none, they come with the device's libraries."""
+    """Return the architectures that kernels were compiled for: none, they come with the device's libraries.
+
+    >>> torch.npu.get_arch_list()
+    []
+    """
     return []
 
 
 def get_gencode_flags() -> str:
-    """Return the compiler's flags for them: none."""
+    """Return the compiler's flags for them: none.
+
+    >>> torch.npu.get_gencode_flags()
+    ''
+    """
     return ""
 
 
 def current_blas_handle() -> None:
-    """Return None, with a warning: the device's operators have no handle of a matrix library."""
+    """Return None, with a warning: the device's operators have no handle of a matrix library.
+
+    >>> print(torch.npu.current_blas_handle())
+    None
+    """
     warnings.warn("NPU does not use blas handle.", stacklevel=2)
 
 
 def current_solver_handle() -> NoReturn:
-    """Return the handle of the solver library; raises, the device's operators have none."""
+    """Return the handle of the solver library; raises, the device's operators have none.
+
+    >>> torch.npu.current_solver_handle()
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: torch.npu.current_solver_handle: the device's operators have no such handle
+    """
     raise NotImplementedError("torch.npu.current_solver_handle: the device's operators have no such handle")
 
 
 def ipc_collect() -> None:
-    """Give memory back that other processes have released; none is shared with other processes."""
+    """Give memory back that other processes have released; none is shared with other processes.
+
+    >>> torch.npu.ipc_collect()
+    >>> torch.npu.is_available()
+    True
+    """
     runtime.init()
 
 
@@ -153,7 +191,11 @@ def preferred_linalg_library(backend: Any = None) -> Any:
 
 
 def is_tf32_supported() -> bool:
-    """Return whether the chip has TF32: no Ascend chip has."""
+    """Return whether the chip has TF32: no Ascend chip has.
+
+    >>> torch.npu.is_tf32_supported()
+    False
+    """
     return False
 
 

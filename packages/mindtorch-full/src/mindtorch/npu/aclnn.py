@@ -16,13 +16,22 @@ __all__ = ["flags", "version"]
 
 
 def version() -> str | None:
-    """Return the version of the operators' library, that of the installation."""
+    """Return the version of the operators' library, that of the installation.
+
+    >>> print(torch.npu.aclnn.version())
+    None
+    """
     return get_cann_version() or None
 
 
 @contextmanager
 def flags(allow_hf32: bool = True) -> Iterator[None]:
-    """Context: float32 may be multiplied with fewer bits, or may not."""
+    """Context: float32 may be multiplied with fewer bits, or may not.
+
+    >>> with torch.npu.aclnn.flags(allow_hf32=False):
+    ...     print(torch.npu.aclnn.allow_hf32)
+    False
+    """
     before = conv.allow_hf32
     conv.allow_hf32 = allow_hf32
     try:

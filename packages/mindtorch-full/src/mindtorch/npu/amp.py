@@ -17,7 +17,12 @@ __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 
 class autocast(_amp.autocast):
-    """`torch.amp.autocast("npu")`."""
+    """`torch.amp.autocast("npu")`.
+
+    >>> with torch.npu.amp.autocast():
+    ...     print((torch.ones(2, 2, device="npu") @ torch.ones(2, 2, device="npu")).dtype)
+    torch.float16
+    """
 
     def __init__(self, enabled: bool = True, dtype: Dtype | None = None, cache_enabled: bool = True) -> None:
         super().__init__("npu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
@@ -28,6 +33,10 @@ class GradScaler(_amp.GradScaler):
 
     Once a gradient has overflowed, every step until the next `update` is left out, also those of other optimizers. Where it
     is not `dynamic`, the scale stays as it is and no step is left out.
+
+    >>> scaler = torch.npu.amp.GradScaler(init_scale=8.0)
+    >>> scaler.scale(torch.ones(1, device="npu")).tolist()
+    [8.0]
     """
 
     def __init__(

@@ -46,7 +46,15 @@ __all__ = [
 
 
 class SyncLaunchStream(stream.Stream):
-    """A stream whose operators are launched in the calling thread, as those of all streams are here."""
+    """A stream whose operators are launched in the calling thread, as those of all streams are here.
+
+    >>> stream = torch.npu.SyncLaunchStream()
+    >>> with torch.npu.stream(stream):
+    ...     x = torch.ones(2, device="npu") * 2
+    >>> stream.synchronize()
+    >>> x.tolist()
+    [2.0, 2.0]
+    """
 
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
         super().__init__(device, priority, is_sync_launch=True, **kwargs)
@@ -57,7 +65,8 @@ def _absent(name: str, why: str) -> Any:
         raise NotImplementedError(f"torch.npu.{name}: {why}")
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"Raises NotImplementedError: {why}."
+    shown = f">>> torch.npu.{name}()\nTraceback (most recent call last):\n    ...\nNotImplementedError: torch.npu.{name}: {why}"
+    call.__doc__ = f"Raises NotImplementedError: {why}.\n\n{shown}"
     return call
 
 
@@ -103,38 +112,71 @@ _runtime = _Runtime()
 
 
 def npurt() -> Any:
-    """Return functions of the runtime by torch_npu's names."""
+    """Return functions of the runtime by torch_npu's names.
+
+    >>> torch.npu.npurt() is torch.npu.npurt()
+    True
+    """
     runtime.init()
     return _runtime
 
 
 def empty_virt_addr_cache() -> None:
-    """Give addresses back that no memory is behind; with the cache's segments they go."""
+    """Give addresses back that no memory is behind; with the cache's segments they go.
+
+    >>> torch.npu.empty_virt_addr_cache()
+    >>> torch.npu.memory_allocated() >= 0
+    True
+    """
     mindtorch.npu.empty_cache()
 
 
 def get_amp_supported_dtype() -> list[Any]:
-    """Return what autocast may compute in."""
+    """Return what autocast may compute in.
+
+    >>> torch.npu.get_amp_supported_dtype()
+    [torch.float16, torch.bfloat16, torch.float32]
+    """
     return [mindtorch.float16, mindtorch.bfloat16, mindtorch.float32]
 
 
 def is_autocast_enabled() -> bool:
-    """Return whether autocast is on for these devices."""
+    """Return whether autocast is on for these devices.
+
+    >>> torch.npu.is_autocast_enabled()
+    False
+    """
     return bool(mindtorch.is_autocast_enabled("npu"))
 
 
 def set_autocast_enabled(enable: bool) -> None:
-    """Turn autocast on or off for these devices."""
+    """Turn autocast on or off for these devices.
+
+    >>> torch.npu.set_autocast_enabled(True)
+    >>> torch.npu.is_autocast_enabled()
+    True
+    >>> torch.npu.set_autocast_enabled(False)
+    """
     mindtorch.set_autocast_enabled("npu", enable)
 
 
 def get_autocast_dtype() -> Any:
-    """Return what autocast computes in on these devices."""
+    """Return what autocast computes in on these devices.
+
+    >>> torch.npu.get_autocast_dtype()
+    torch.float16
+    """
     return mindtorch.get_autocast_dtype("npu")
 
 
 def set_autocast_dtype(dtype: Any) -> None:
-    """Choose what autocast computes in on these devices."""
+    """Choose what autocast computes in on these devices.
+
+    >>> torch.npu.set_autocast_dtype(torch.bfloat16)
+    >>> torch.npu.get_autocast_dtype()
+    torch.bfloat16
+    >>> torch.npu.set_autocast_dtype(torch.float16)
+    """
     mindtorch.set_autocast_dtype("npu", dtype)
 
 

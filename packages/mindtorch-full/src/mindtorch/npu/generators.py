@@ -103,7 +103,12 @@ DeviceGenerator.__name__ = DeviceGenerator.__qualname__ = "Generator"  # as prog
 
 
 def generator_of(device: Device) -> Generator:
-    """Return a new generator of a device, of the current one where none is named."""
+    """Return a new generator of a device, of the current one where none is named.
+
+    >>> torch.npu.manual_seed(5)
+    >>> torch.npu.default_generators[0].initial_seed()
+    5
+    """
     index = current_device() if device.index is None else device.index
     return DeviceGenerator(NpuGenerator(index))
 
@@ -112,6 +117,10 @@ _defaults: dict[int, DeviceGenerator] = {}
 
 
 def default_generators() -> tuple[Generator, ...]:
-    """Return every device's own generator, none before the runtime is initialised."""
+    """Return every device's own generator, none before the runtime is initialised.
+
+    >>> len(torch.npu.default_generators)
+    2
+    """
     count = runtime.device_count() if runtime.is_initialized() else 0
     return tuple(_defaults.setdefault(index, DeviceGenerator(default_generator(index))) for index in range(count))

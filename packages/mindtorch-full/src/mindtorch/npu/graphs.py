@@ -19,7 +19,18 @@ Tensor = Any
 
 
 class NPUGraph(_NPUGraph):
-    """A recorded graph. Recorded with `auto_dispatch_capture`, arguments of operators that have a handler can be changed."""
+    """A recorded graph. Recorded with `auto_dispatch_capture`, arguments of operators that have a handler can be changed.
+
+    >>> graph = torch.npu.NPUGraph()
+    >>> x = torch.ones(2, device="npu")
+    >>> with torch.npu.graph(graph):
+    ...     y = x * 3
+    >>> x.fill_(2)
+    tensor([2., 2.], device='npu:0')
+    >>> graph.replay()
+    >>> y.tolist()
+    [6.0, 6.0]
+    """
 
     def __init__(self, keep_graph: bool = False) -> None:
         super().__init__(keep_graph)
@@ -37,7 +48,16 @@ class NPUGraph(_NPUGraph):
 
 
 class graph:
-    """Context manager that records a graph of what the block computes, on a stream of its own unless one is given."""
+    """Context manager that records a graph of what the block computes, on a stream of its own unless one is given.
+
+    >>> graph = torch.npu.NPUGraph()
+    >>> x = torch.ones(2, device="npu")
+    >>> with torch.npu.graph(graph):
+    ...     y = x + 1
+    >>> graph.replay()
+    >>> y.tolist()
+    [2.0, 2.0]
+    """
 
     default_capture_stream: Stream | None = None
 
@@ -219,6 +239,12 @@ def make_graphed_callables(
     """Return functions, or modules, that replay recorded graphs of their forward and backward passes.
 
     `sample_args` are tensors for each; later arguments must have their shapes, types and order.
+
+    >>> layer = torch.nn.Linear(2, 1, device="npu")
+    >>> x = torch.ones(3, 2, device="npu")
+    >>> fast = torch.npu.make_graphed_callables(layer, (x,))
+    >>> torch.equal(fast(x), layer(x))
+    True
     """
     if torch.is_autocast_enabled() and torch.is_autocast_cache_enabled():
         raise RuntimeError(

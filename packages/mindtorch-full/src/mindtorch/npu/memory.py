@@ -78,12 +78,19 @@ def _get_current_allocator() -> Any:
 def pin_memory(tensor: Any) -> Any:
     """Return a copy of a CPU tensor in page-locked memory. Without a device it is ordinary memory that carries the mark, so
     that programs run alike on both; `Tensor.pin_memory` raises there, as torch's.
+
+    >>> torch.npu.pin_memory(torch.ones(2)).is_pinned()
+    True
     """
     return marked_copy(tensor)
 
 
 def is_pinned(tensor: Any) -> bool:
-    """Return whether a tensor's memory is page-locked, or carries the mark."""
+    """Return whether a tensor's memory is page-locked, or carries the mark.
+
+    >>> torch.npu.is_pinned(torch.ones(2)), torch.npu.is_pinned(torch.ones(2).pin_memory())
+    (False, True)
+    """
     pinned: bool = tensor.is_pinned()
     return pinned
 

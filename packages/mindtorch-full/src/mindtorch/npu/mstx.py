@@ -74,7 +74,11 @@ def _place(stream: Stream) -> tuple[int, int, int]:
 
 
 def mark(message: str, stream: Stream | None = None, domain: str = "default") -> None:
-    """Mark a moment, on the host or on a stream."""
+    """Mark a moment, on the host or on a stream.
+
+    >>> print(torch.npu.mstx.mark("here"))
+    None
+    """
     if not _valid("mark", message, stream, domain):
         return
     if stream is None:
@@ -84,7 +88,13 @@ def mark(message: str, stream: Stream | None = None, domain: str = "default") ->
 
 
 def range_start(message: str, stream: Stream | None = None, domain: str = "default") -> int:
-    """Open a range that may end in another thread, and return its number, 0 for arguments that cannot be used."""
+    """Open a range that may end in another thread, and return its number, 0 for arguments that cannot be used.
+
+    >>> number = torch.npu.mstx.range_start("step")
+    >>> number >= 0
+    True
+    >>> torch.npu.mstx.range_end(number)
+    """
     if not _valid("range_start", message, stream, domain):
         return 0
     if stream is None:
@@ -93,7 +103,11 @@ def range_start(message: str, stream: Stream | None = None, domain: str = "defau
 
 
 def range_end(range_id: int, domain: str = "default") -> None:
-    """Close the range of a number; one that is not open is ignored."""
+    """Close the range of a number; one that is not open is ignored.
+
+    >>> print(torch.npu.mstx.range_end(torch.npu.mstx.range_start("step")))
+    None
+    """
     if not isinstance(range_id, int):
         warnings.warn("Invalid range_id for mstx.range_end func. It is what range_start returned.", stacklevel=2)
     elif _valid("range_end", "range", None, domain):
@@ -101,7 +115,13 @@ def range_end(range_id: int, domain: str = "default") -> None:
 
 
 def range_push(message: str, stream: Stream | None = None, domain: str = "default") -> int:
-    """Open a range within the innermost one of the thread, and return how deep that is, from 0, or -1."""
+    """Open a range within the innermost one of the thread, and return how deep that is, from 0, or -1.
+
+    >>> torch.npu.mstx.range_push("step")
+    0
+    >>> torch.npu.mstx.range_pop()
+    0
+    """
     if not _valid("range_push", message, stream, domain):
         return -1
     if stream is None:
@@ -110,13 +130,24 @@ def range_push(message: str, stream: Stream | None = None, domain: str = "defaul
 
 
 def range_pop(domain: str = "default") -> int:
-    """Close the innermost range and return how deep it was; -1 without one."""
+    """Close the innermost range and return how deep it was; -1 without one.
+
+    >>> torch.npu.mstx.range_push("step")
+    0
+    >>> torch.npu.mstx.range_pop()
+    0
+    """
     return native._range_pop(domain) if _valid("range_pop", "range", None, domain) else -1
 
 
 @contextmanager
 def mstx_range(message: str, stream: Stream | None = None, domain: str = "default") -> Iterator[None]:
-    """Open a range for the block, or for every call of a function that this decorates."""
+    """Open a range for the block, or for every call of a function that this decorates.
+
+    >>> with torch.npu.mstx.mstx_range("step"):
+    ...     print("inside")
+    inside
+    """
     number = range_start(message, stream, domain)
     try:
         yield
@@ -125,7 +156,14 @@ def mstx_range(message: str, stream: Stream | None = None, domain: str = "defaul
 
 
 class annotate(ContextDecorator):
-    """A range for a block, or for every call of a function, within the innermost one of the thread."""
+    """A range for a block, or for every call of a function, within the innermost one of the thread.
+
+    >>> @torch.npu.mstx.annotate("step")
+    ... def step(x):
+    ...     return x + 1
+    >>> step(1)
+    2
+    """
 
     def __init__(self, message: str = "", stream: Stream | None = None, domain: str = "default") -> None:
         self.message, self.stream, self.domain = message, stream, domain

@@ -29,7 +29,14 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
 
 
 class device(_absent.device):
-    """Context manager that selects a device; raises on entry, there is none."""
+    """Context manager that selects a device; raises on entry, there is none.
+
+    >>> with torch.xpu.device(0):
+    ...     print("inside")
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: PyTorch was compiled without XPU support
+    """
 
     kind = "xpu"
 
@@ -39,54 +46,115 @@ class device(_absent.device):
 
 
 class device_of(device):
-    """Context manager that selects the device of a tensor; raises on entry."""
+    """Context manager that selects the device of a tensor; raises on entry.
+
+    >>> with torch.xpu.device_of(torch.ones(1)) as given:
+    ...     print(given)
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: PyTorch was compiled without XPU support
+    """
 
     def __init__(self, obj: Any) -> None:
         super().__init__(_absent.index_of("xpu", obj))
 
 
 def set_device(device: DeviceLike) -> None:
-    """Select the current device; raises, there is none."""
+    """Select the current device; raises, there is none.
+
+    >>> torch.xpu.set_device(0)
+    Traceback (most recent call last):
+        ...
+    AssertionError: Torch not compiled with XPU enabled
+    """
     refuse()
 
 
 def get_device_capability(device: DeviceLike = None) -> dict[str, Any]:
-    """Return what a device is capable of; raises, there is none."""
+    """Return what a device is capable of; raises, there is none.
+
+    >>> torch.xpu.get_device_capability()
+    Traceback (most recent call last):
+        ...
+    AssertionError: Torch not compiled with XPU enabled
+    """
     refuse()
 
 
 def can_device_access_peer(device: DeviceLike, peer: DeviceLike) -> bool:
-    """Return whether one device reaches another's memory; raises, there is none."""
+    """Return whether one device reaches another's memory; raises, there is none.
+
+    >>> torch.xpu.can_device_access_peer(0, 1)
+    Traceback (most recent call last):
+        ...
+    AssertionError: Torch not compiled with XPU enabled
+    """
     refuse()
 
 
 def utilization(device: DeviceLike = None) -> float:
-    """Return how busy a device is; raises, the vendor's package is missing."""
+    """Return how busy a device is; raises, the vendor's package is missing.
+
+    >>> torch.xpu.utilization()
+    Traceback (most recent call last):
+        ...
+    ImportError: pyzes is required; install it with 'pip install pyzes'.
+    """
     raise ImportError(_NO_PYZES)
 
 
 def memory_usage(device: DeviceLike = None) -> float:
-    """Return how busy a device's memory is; raises, the vendor's package is missing."""
+    """Return how busy a device's memory is; raises, the vendor's package is missing.
+
+    >>> torch.xpu.memory_usage()
+    Traceback (most recent call last):
+        ...
+    ImportError: pyzes is required; install it with 'pip install pyzes'.
+    """
     raise ImportError(_NO_PYZES)
 
 
 def device_memory_used(device: DeviceLike = None) -> int:
-    """Return the bytes in use on a device; raises, the vendor's package is missing."""
+    """Return the bytes in use on a device; raises, the vendor's package is missing.
+
+    >>> torch.xpu.device_memory_used()
+    Traceback (most recent call last):
+        ...
+    ImportError: pyzes is required; install it with 'pip install pyzes'.
+    """
     raise ImportError(_NO_PYZES)
 
 
 def temperature(device: DeviceLike = None) -> float:
-    """Return a device's temperature; raises, the vendor's package is missing."""
+    """Return a device's temperature; raises, the vendor's package is missing.
+
+    >>> torch.xpu.temperature()
+    Traceback (most recent call last):
+        ...
+    ImportError: pyzes is required; install it with 'pip install pyzes'.
+    """
     raise ImportError(_NO_PYZES)
 
 
 def power_draw(device: DeviceLike = None) -> float:
-    """Return a device's power; raises, the vendor's package is missing."""
+    """Return a device's power; raises, the vendor's package is missing.
+
+    >>> torch.xpu.power_draw()
+    Traceback (most recent call last):
+        ...
+    ImportError: pyzes is required; install it with 'pip install pyzes'.
+    """
     raise ImportError(_NO_PYZES)
 
 
 def clock_rate(device: DeviceLike = None) -> float:
-    """Return a device's clock; raises, the vendor's package is missing."""
+    """Return a device's clock; raises, the vendor's package is missing.
+
+    >>> torch.xpu.clock_rate()
+    Traceback (most recent call last):
+        ...
+    ImportError: pyzes is required; install it with 'pip install pyzes'.
+    """
     raise ImportError(_NO_PYZES)
 
 

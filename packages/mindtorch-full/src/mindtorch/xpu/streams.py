@@ -10,7 +10,13 @@ _XpuEventBase: Any = dummy_base("_XpuEventBase")
 
 
 class Stream(_XpuStreamBase):
-    """An XPU stream; making one raises."""
+    """An XPU stream; making one raises.
+
+    >>> torch.xpu.Stream()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Tried to instantiate dummy base class Stream
+    """
 
     def __new__(cls, device: Any = None, priority: int = 0, **kwargs: Any) -> NoReturn:
         if device is not None:
@@ -19,7 +25,13 @@ class Stream(_XpuStreamBase):
 
 
 class Event(_XpuEventBase):
-    """An XPU event; making one raises."""
+    """An XPU event; making one raises.
+
+    >>> torch.xpu.Event()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Tried to instantiate dummy base class Event
+    """
 
     def __new__(cls, enable_timing: bool = False) -> NoReturn:
         return super().__new__(cls)

@@ -18,6 +18,9 @@ class AclError(RuntimeError):
         hint: what usually causes it or what to do; None when we know nothing useful.
         call: the call that returned it, such as ``acl.rt.set_device(99)``.
         detail: the vendor's message for this error, None when there was none.
+
+    >>> issubclass(torch.npu.AclError, RuntimeError)
+    True
     """
 
     def __init__(self, code: int, call: str, detail: str | None = None) -> None:

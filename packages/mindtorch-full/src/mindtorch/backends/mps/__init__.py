@@ -25,12 +25,24 @@ def is_available() -> bool:
 
 
 def is_macos_or_newer(major: int, minor: int) -> bool:
-    """Return whether the system is this macOS or a newer one; raises, the check is part of MPS."""
+    """Return whether the system is this macOS or a newer one; raises, the check is part of MPS.
+
+    >>> torch.backends.mps.is_macos_or_newer(14, 0)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute isOnMacOSorNewer() without MPS backend.
+    """
     raise RuntimeError("Cannot execute isOnMacOSorNewer() without MPS backend.")
 
 
 def is_macos13_or_newer(minor: int = 0) -> bool:
-    """Return whether the system is macOS 13 or newer; raises, the check is part of MPS."""
+    """Return whether the system is macOS 13 or newer; raises, the check is part of MPS.
+
+    >>> torch.backends.mps.is_macos13_or_newer()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot execute isOnMacOSorNewer() without MPS backend.
+    """
     return is_macos_or_newer(13, minor)
 
 

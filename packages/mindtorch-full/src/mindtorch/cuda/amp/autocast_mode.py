@@ -22,7 +22,14 @@ def _warn(name: str, instead: str) -> None:
 
 
 class autocast(amp.autocast):
-    """`torch.amp.autocast("cuda", ...)`."""
+    """`torch.amp.autocast("cuda", ...)`.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> with torch.cuda.amp.autocast():
+    ...     print(torch.is_autocast_enabled("cuda"))
+    False
+    """
 
     def __init__(self, enabled: bool = True, dtype: DType = float16, cache_enabled: bool = True) -> None:
         _warn("autocast", "autocast('cuda', args...)")
@@ -30,13 +37,41 @@ class autocast(amp.autocast):
 
 
 def custom_fwd(fwd: Callable[..., Any] | None = None, *, cast_inputs: DType | None = None) -> Any:
-    """Return `torch.amp.custom_fwd(..., device_type="cuda")`."""
+    """Return `torch.amp.custom_fwd(..., device_type="cuda")`.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> class Double(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.cuda.amp.custom_fwd
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    >>> Double.apply(torch.ones(1))
+    tensor([2.])
+    """
     _warn("custom_fwd", "custom_fwd(args..., device_type='cuda')")
     return functools.partial(amp.custom_fwd, device_type="cuda")(fwd=fwd, cast_inputs=cast_inputs)
 
 
 def custom_bwd(bwd: Callable[..., Any]) -> Any:
-    """Return `torch.amp.custom_bwd(..., device_type="cuda")`."""
+    """Return `torch.amp.custom_bwd(..., device_type="cuda")`.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> class Double(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.cuda.amp.custom_fwd
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...     @staticmethod
+    ...     @torch.cuda.amp.custom_bwd
+    ...     def backward(ctx, grad):
+    ...         return 2 * grad
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> Double.apply(x).backward()
+    >>> x.grad
+    tensor([2.])
+    """
     _warn("custom_bwd", "custom_bwd(args..., device_type='cuda')")
     return functools.partial(amp.custom_bwd, device_type="cuda")(bwd)
 

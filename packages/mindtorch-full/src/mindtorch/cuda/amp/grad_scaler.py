@@ -9,7 +9,13 @@ __all__ = ["GradScaler"]
 
 
 class GradScaler(amp.GradScaler):
-    """`torch.amp.GradScaler("cuda", ...)`."""
+    """`torch.amp.GradScaler("cuda", ...)`.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> torch.cuda.amp.GradScaler().is_enabled()
+    False
+    """
 
     def __init__(
         self,

@@ -18,7 +18,11 @@ _Handler = TypeVar("_Handler", bound="type[NpuGraphOpHandler]")
 
 
 class NpuGraphOpHandler:
-    """How an operator is recorded and updated; for subclasses. The class itself is registered, it has no instances."""
+    """How an operator is recorded and updated; for subclasses. The class itself is registered, it has no instances.
+
+    >>> torch.npu.NpuGraphOpHandler().prepare_capture(None, [1], {})
+    (None, [1], {})
+    """
 
     UPDATE_SPECS: Mapping[str, Sequence[tuple[str, int | str, str]]] = {}
     """By operator: "arg" or "kwarg", the place or name among them, and the word for it in `NPUGraph.update`."""
