@@ -67,7 +67,11 @@ def set_per_process_memory_fraction(fraction: float, device: DeviceLike | None =
 
 
 def get_per_process_memory_fraction(device: DeviceLike | None = None) -> float:
-    """Return the share that this process may take."""
+    """Return the share that this process may take.
+
+    >>> torch.npu.get_per_process_memory_fraction()
+    1.0
+    """
     fraction: float = hooks.allocator(device).fraction()
     return fraction
 
@@ -76,6 +80,10 @@ def empty_cache() -> None:
     """Give back what is kept for later use; nothing happens before the runtime is initialised.
 
     That is unused memory of the devices, and executors with their descriptors, which the vendor's library holds.
+
+    >>> torch.npu.empty_cache()
+    >>> torch.npu.memory_reserved() >= torch.npu.memory_allocated()
+    True
     """
     if runtime.is_initialized():
         switches.forget_plans()
@@ -148,12 +156,21 @@ def max_memory_allocated(device: DeviceLike | None = None) -> int:
 
 
 def memory_reserved(device: DeviceLike | None = None) -> int:
-    """Return the bytes taken from the device."""
+    """Return the bytes taken from the device.
+
+    >>> x = torch.ones(1024, device="npu")
+    >>> torch.npu.memory_reserved() >= torch.npu.memory_allocated()
+    True
+    """
     return int(memory_stats(device).get("reserved_bytes.all.current", 0))
 
 
 def max_memory_reserved(device: DeviceLike | None = None) -> int:
-    """Return the most bytes that were taken from the device."""
+    """Return the most bytes that were taken from the device.
+
+    >>> torch.npu.max_memory_reserved() >= torch.npu.memory_reserved()
+    True
+    """
     return int(memory_stats(device).get("reserved_bytes.all.peak", 0))
 
 
@@ -170,7 +187,11 @@ def max_memory_cached(device: DeviceLike | None = None) -> int:
 
 
 def get_allocator_backend() -> str:
-    """Return "native": the caching allocator."""
+    """Return "native": the caching allocator.
+
+    >>> torch.npu.get_allocator_backend()
+    'native'
+    """
     return "native"
 
 
@@ -277,7 +298,11 @@ def save_usage(filename: str, snapshot_: dict[str, Any] | None = None) -> None:
 
 
 def memory_summary(device: int | None = None, abbreviated: bool = False) -> str:
-    """Return a table of the counters; those that the allocator does not tell are 0."""
+    """Return a table of the counters; those that the allocator does not tell are 0.
+
+    >>> "Allocated memory" in torch.npu.memory_summary()
+    True
+    """
     index = device_index(device, initialise=False)
     stats = collections.defaultdict(int, memory_stats(index))
     lines = [

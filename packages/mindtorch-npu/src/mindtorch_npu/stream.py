@@ -323,7 +323,11 @@ class Event:
 
 
 def default_stream(device: int | None = None) -> Stream:
-    """Return the default stream of a device, which is made when it is first asked for."""
+    """Return the default stream of a device, which is made when it is first asked for.
+
+    >>> torch.npu.default_stream(1).device
+    device(type='npu', index=1)
+    """
     index = _device_index(device)
     found = _defaults.get(index)
     if found is None:
@@ -340,7 +344,11 @@ def default_stream(device: int | None = None) -> Stream:
 
 
 def current_stream(device: int | None = None) -> Stream:
-    """Return the thread's current stream of a device: the default one unless another was set."""
+    """Return the thread's current stream of a device: the default one unless another was set.
+
+    >>> torch.npu.current_stream() == torch.npu.default_stream()
+    True
+    """
     index = _device_index(device)
     return _thread.current.get(index) or _defaults.get(index) or default_stream(index)
 
@@ -354,7 +362,13 @@ def set_stream(stream: Stream | None) -> None:
 
 
 class StreamContext:
-    """Context manager: a stream is current within the block; None changes nothing."""
+    """Context manager: a stream is current within the block; None changes nothing.
+
+    >>> stream = torch.npu.Stream()
+    >>> with torch.npu.StreamContext(stream):
+    ...     print(torch.npu.current_stream() == stream)
+    True
+    """
 
     def __init__(self, stream: Stream | None) -> None:
         self.stream = stream

@@ -14,7 +14,11 @@ _frozen = False
 
 
 def disable_global_flags() -> None:
-    """Forbid setting flags other than through the `flags()` context managers."""
+    """Forbid setting flags other than through the `flags()` context managers.
+
+    >>> torch.backends.disable_global_flags.__name__
+    'disable_global_flags'
+    """
     global _frozen
     _frozen = True
 

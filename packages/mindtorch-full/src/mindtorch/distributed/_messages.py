@@ -28,7 +28,17 @@ def _check_not_self_rank(group: Any, rank: int, rank_type: str) -> None:
 
 @overridable("tensor")
 def isend(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> Any:
-    """Start to send a tensor."""
+    """Start to send a tensor.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> try:
+    ...     dist.isend(torch.ones(1), dst=0)
+    ... except RuntimeError as error:
+    ...     print("Pair is not connected" in str(error))
+    True
+    >>> dist.destroy_process_group()
+    """
     group = _group_or_default_group(group)
     group_dst = _canonicalize_group_rank(group, dst, group_dst)
     _check_single_tensor(tensor, "tensor")
@@ -39,7 +49,17 @@ def isend(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, 
 
 @overridable("tensor")
 def irecv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> Any:
-    """Start to receive a tensor, from any rank where none is given."""
+    """Start to receive a tensor, from any rank where none is given.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> try:
+    ...     dist.irecv(torch.ones(1), src=0)
+    ... except RuntimeError as error:
+    ...     print("Pair is not connected" in str(error))
+    True
+    >>> dist.destroy_process_group()
+    """
     _check_single_tensor(tensor, "tensor")
     if _rank_not_in_group(group):
         return _warn_not_in_group("irecv")
@@ -51,7 +71,16 @@ def irecv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, 
 
 @overridable("tensor")
 def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
-    """Send a tensor."""
+    """Send a tensor.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.send(torch.ones(1), dst=0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: Invalid destination rank: destination rank should not be the same as the rank of the ...
+    >>> dist.destroy_process_group()
+    """
     group = _group_or_default_group(group)
     group_dst = _canonicalize_group_rank(group, dst, group_dst)
     _check_not_self_rank(group, group_dst, "destination")
@@ -62,7 +91,17 @@ def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, g
 
 @overridable("tensor")
 def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
-    """Receive a tensor; return the rank that it came from."""
+    """Receive a tensor; return the rank that it came from.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> try:
+    ...     dist.recv(torch.ones(1), src=0)
+    ... except RuntimeError as error:
+    ...     print("Pair is not connected" in str(error))
+    True
+    >>> dist.destroy_process_group()
+    """
     work = irecv(tensor, src=src, group=group, tag=tag, group_src=group_src)
     if work is None:
         return -1
@@ -129,7 +168,16 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Any]:
-    """Start messages; return their works."""
+    """Start messages; return their works.
+
+    >>> import torch.distributed as dist
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> dist.batch_isend_irecv([dist.isend])
+    Traceback (most recent call last):
+        ...
+    ValueError: Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.
+    >>> dist.destroy_process_group()
+    """
     if not isinstance(p2p_op_list, list) or not all(isinstance(op, P2POp) for op in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
     group = p2p_op_list[0].group

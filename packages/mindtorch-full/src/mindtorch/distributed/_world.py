@@ -54,22 +54,42 @@ def is_mpi_available() -> bool:
 
 
 def is_nccl_available() -> bool:
-    """Return whether NCCL is there: False."""
+    """Return whether NCCL is there: False.
+
+    >>> import torch.distributed as dist
+    >>> dist.is_nccl_available()
+    False
+    """
     return False
 
 
 def is_gloo_available() -> bool:
-    """Return whether the backend `gloo` is there: True. With several processes it needs MPI."""
+    """Return whether the backend `gloo` is there: True. With several processes it needs MPI.
+
+    >>> import torch.distributed as dist
+    >>> dist.is_gloo_available()
+    True
+    """
     return True
 
 
 def is_ucc_available() -> bool:
-    """Return whether UCC is there: False."""
+    """Return whether UCC is there: False.
+
+    >>> import torch.distributed as dist
+    >>> dist.is_ucc_available()
+    False
+    """
     return False
 
 
 def is_xccl_available() -> bool:
-    """Return whether XCCL is there: False."""
+    """Return whether XCCL is there: False.
+
+    >>> import torch.distributed as dist
+    >>> dist.is_xccl_available()
+    False
+    """
     return False
 
 
@@ -83,7 +103,12 @@ _AVAILABLE = {
 
 
 def is_backend_available(backend: str) -> bool:
-    """Return whether a backend, or all of a string of devices and backends, is there."""
+    """Return whether a backend, or all of a string of devices and backends, is there.
+
+    >>> import torch.distributed as dist
+    >>> dist.is_backend_available("gloo"), dist.is_backend_available("none of these")
+    (True, False)
+    """
     names = BackendConfig(Backend(backend)).device_backend_map.values() if ":" in backend.lower() else (backend,)
     return all(
         _AVAILABLE[str(name).lower()]()
@@ -94,12 +119,22 @@ def is_backend_available(backend: str) -> bool:
 
 
 def is_initialized() -> bool:
-    """Return whether there is a default group."""
+    """Return whether there is a default group.
+
+    >>> import torch.distributed as dist
+    >>> dist.is_initialized()
+    False
+    """
     return _world.default_pg is not None
 
 
 def is_torchelastic_launched() -> bool:
-    """Return whether torchrun started this process."""
+    """Return whether torchrun started this process.
+
+    >>> import torch.distributed as dist
+    >>> dist.is_torchelastic_launched()
+    False
+    """
     return os.getenv("TORCHELASTIC_RUN_ID") is not None
 
 
@@ -221,7 +256,12 @@ def get_world_size(group: Any = None) -> int:
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """LOCAL_RANK, or `fallback_rank`; RuntimeError without both."""
+    """LOCAL_RANK, or `fallback_rank`; RuntimeError without both.
+
+    >>> import torch.distributed as dist
+    >>> dist.get_node_local_rank(fallback_rank=0)
+    0
+    """
     if "LOCAL_RANK" in os.environ:
         return int(os.environ["LOCAL_RANK"])
     if fallback_rank is not None:
@@ -259,7 +299,12 @@ def get_backend(group: Any = None) -> Any:
 
 
 def get_default_backend_for_device(device: Any) -> str:
-    """The backend that serves a device by default."""
+    """The backend that serves a device by default.
+
+    >>> import torch.distributed as dist
+    >>> dist.get_default_backend_for_device("cpu")
+    'gloo'
+    """
     kind = device.type if isinstance(device, mindtorch.device) else mindtorch.device(device).type
     backend = Backend.default_device_backend_map.get(kind)
     if backend is None:

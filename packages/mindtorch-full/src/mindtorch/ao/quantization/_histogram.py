@@ -17,7 +17,15 @@ _FINER = 16
 
 
 class HistogramObserver(RangeObserver):
-    """Counts of values in bins between the least and the greatest; the scale is that of the least square error."""
+    """Counts of values in bins between the least and the greatest; the scale is that of the least square error.
+
+    >>> import torch.ao.quantization as quantization
+    >>> x = torch.tensor([-1.0, 0.0, 3.0])
+    >>> observer = quantization.HistogramObserver()
+    >>> _ = observer(x)
+    >>> observer.calculate_qparams()
+    (tensor([0.0157]), tensor([64], dtype=torch.int32))
+    """
 
     histogram: Any
 

@@ -75,7 +75,12 @@ ABC: Any = ABCMeta("ABC", (object,), {})
 
 
 class ObserverBase(ABC, Module):  # type: ignore[misc]
-    """A module that looks at what passes, and says how to quantize it."""
+    """A module that looks at what passes, and says how to quantize it.
+
+    >>> import torch.ao.quantization as quantization
+    >>> isinstance(quantization.MinMaxObserver(), quantization.ObserverBase)
+    True
+    """
 
     def __init__(self, dtype: Any, is_dynamic: bool = False) -> None:
         super().__init__()
@@ -95,7 +100,13 @@ class ObserverBase(ABC, Module):  # type: ignore[misc]
 
 
 class UniformQuantizationObserverBase(ObserverBase):
-    """An observer of ranges, which are cut into steps of equal width."""
+    """An observer of ranges, which are cut into steps of equal width.
+
+    >>> import torch.ao.quantization as quantization
+    >>> observer = quantization.MinMaxObserver(dtype=torch.qint8)
+    >>> isinstance(observer, quantization.UniformQuantizationObserverBase), observer.quant_min, observer.quant_max
+    (True, -128, 127)
+    """
 
     _version = 3
 

@@ -16,7 +16,12 @@ def _refuse(name: str) -> NoReturn:
 
 
 class FixedQParamsObserver(ObserverBase):
-    """Scale and zero point that are known before."""
+    """Scale and zero point that are known before.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.FixedQParamsObserver(scale=1 / 256, zero_point=0).calculate_qparams()
+    (tensor([0.0039]), tensor([0], dtype=torch.int32))
+    """
 
     def __init__(
         self,
@@ -47,7 +52,13 @@ class FixedQParamsObserver(ObserverBase):
 
 
 class PlaceholderObserver(ObserverBase):
-    """Tells a layer how its input will be quantized, when it comes."""
+    """Tells a layer how its input will be quantized, when it comes.
+
+    >>> import torch.ao.quantization as quantization
+    >>> x = torch.tensor([-1.0, 0.0, 3.0])
+    >>> quantization.PlaceholderObserver(dtype=torch.float16)(x)
+    tensor([-1.,  0.,  3.])
+    """
 
     def __init__(
         self,
@@ -86,7 +97,15 @@ class PlaceholderObserver(ObserverBase):
 
 
 class RecordingObserver(ObserverBase):
-    """Keeps a copy of everything that passes."""
+    """Keeps a copy of everything that passes.
+
+    >>> import torch.ao.quantization as quantization
+    >>> x = torch.tensor([-1.0, 0.0, 3.0])
+    >>> observer = quantization.RecordingObserver()
+    >>> _ = observer(x)
+    >>> observer.get_tensor_value()
+    [tensor([-1.,  0.,  3.])]
+    """
 
     def __init__(self, dtype: Any = torch.quint8) -> None:
         super().__init__(dtype=dtype, is_dynamic=False)
@@ -107,7 +126,13 @@ class RecordingObserver(ObserverBase):
 
 
 class NoopObserver(ObserverBase):
-    """Tells a layer the dtype of its weight."""
+    """Tells a layer the dtype of its weight.
+
+    >>> import torch.ao.quantization as quantization
+    >>> x = torch.tensor([-1.0, 0.0, 3.0])
+    >>> quantization.NoopObserver(dtype=torch.float16)(x)
+    tensor([-1.,  0.,  3.])
+    """
 
     def __init__(self, dtype: Any = torch.float16, custom_op_name: str = "") -> None:
         super().__init__(dtype=dtype, is_dynamic=False)
@@ -123,7 +148,13 @@ class NoopObserver(ObserverBase):
 
 
 class ReuseInputObserver(ObserverBase):
-    """Says that a result is quantized as the input was."""
+    """Says that a result is quantized as the input was.
+
+    >>> import torch.ao.quantization as quantization
+    >>> x = torch.tensor([-1.0, 0.0, 3.0])
+    >>> quantization.ReuseInputObserver()(x)
+    tensor([-1.,  0.,  3.])
+    """
 
     def __init__(self) -> None:
         super().__init__(torch.quint8, is_dynamic=False)

@@ -37,7 +37,15 @@ class RangeObserver(UniformQuantizationObserverBase):
 
 
 class MinMaxObserver(RangeObserver):
-    """The least and the greatest value that ever passed."""
+    """The least and the greatest value that ever passed.
+
+    >>> import torch.ao.quantization as quantization
+    >>> x = torch.tensor([-1.0, 0.0, 3.0])
+    >>> observer = quantization.MinMaxObserver()
+    >>> _ = observer(x)
+    >>> observer.calculate_qparams()
+    (tensor([0.0157]), tensor([64], dtype=torch.int32))
+    """
 
     def __init__(
         self,
@@ -91,7 +99,15 @@ class MinMaxObserver(RangeObserver):
 
 
 class MovingAverageMinMaxObserver(MinMaxObserver):
-    """The moving averages of the least and of the greatest value."""
+    """The moving averages of the least and of the greatest value.
+
+    >>> import torch.ao.quantization as quantization
+    >>> x = torch.tensor([-1.0, 0.0, 3.0])
+    >>> observer = quantization.MovingAverageMinMaxObserver()
+    >>> _ = observer(x)
+    >>> observer.calculate_qparams()
+    (tensor([0.0157]), tensor([64], dtype=torch.int32))
+    """
 
     def __init__(
         self,
@@ -141,7 +157,14 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
 
 
 class PerChannelMinMaxObserver(RangeObserver):
-    """The least and the greatest value of each channel that ever passed."""
+    """The least and the greatest value of each channel that ever passed.
+
+    >>> import torch.ao.quantization as quantization
+    >>> observer = quantization.PerChannelMinMaxObserver(ch_axis=0)
+    >>> _ = observer(torch.tensor([[-1.0, 1.0], [0.0, 4.0]]))
+    >>> observer.calculate_qparams()
+    (tensor([0.0078, 0.0157]), tensor([127,   0], dtype=torch.int32))
+    """
 
     def __init__(
         self,
@@ -223,7 +246,14 @@ class PerChannelMinMaxObserver(RangeObserver):
 
 
 class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
-    """The moving averages of the least and of the greatest value of each channel."""
+    """The moving averages of the least and of the greatest value of each channel.
+
+    >>> import torch.ao.quantization as quantization
+    >>> observer = quantization.MovingAveragePerChannelMinMaxObserver(ch_axis=0)
+    >>> _ = observer(torch.tensor([[-1.0, 1.0], [0.0, 4.0]]))
+    >>> observer.calculate_qparams()
+    (tensor([0.0078, 0.0157]), tensor([127,   0], dtype=torch.int32))
+    """
 
     def __init__(
         self,

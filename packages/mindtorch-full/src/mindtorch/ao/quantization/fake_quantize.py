@@ -58,7 +58,13 @@ def _is_float_qparams(qscheme: Any) -> bool:
 
 
 class FakeQuantizeBase(ABC, Module):
-    """A module that observes and rounds; both can be switched."""
+    """A module that observes and rounds; both can be switched.
+
+    >>> import torch.ao.quantization as quantization
+    >>> fake = quantization.FakeQuantize()
+    >>> isinstance(fake, quantization.FakeQuantizeBase), fake.fake_quant_enabled
+    (True, tensor([1], dtype=torch.uint8))
+    """
 
     fake_quant_enabled: Any
     observer_enabled: Any
@@ -113,7 +119,13 @@ def _checked_range(observer: Any, quant_min: int, quant_max: int, observer_kwarg
 
 
 class FakeQuantize(FakeQuantizeBase):
-    """Rounds to the steps that an observer finds."""
+    """Rounds to the steps that an observer finds.
+
+    >>> import torch.ao.quantization as quantization
+    >>> fake = quantization.FakeQuantize()
+    >>> fake(torch.tensor([0.0, 0.3, 2.55]))
+    tensor([0.0000, 0.3000, 2.5500])
+    """
 
     scale: Any
     zero_point: Any
@@ -192,7 +204,13 @@ class FakeQuantize(FakeQuantizeBase):
 
 
 class FixedQParamsFakeQuantize(FakeQuantize):
-    """Rounds to steps that are known before."""
+    """Rounds to steps that are known before.
+
+    >>> import torch.ao.quantization as quantization
+    >>> fake = quantization.default_fixed_qparams_range_0to1_fake_quant()
+    >>> fake(torch.tensor([0.5, 2.0]))
+    tensor([0.5000, 0.9961])
+    """
 
     def __init__(self, observer: Any) -> None:
         super().__init__(observer=observer)
@@ -222,7 +240,13 @@ class FixedQParamsFakeQuantize(FakeQuantize):
 
 
 class FusedMovingAvgObsFakeQuantize(FakeQuantize):
-    """Observes moving averages and rounds, by one operator."""
+    """Observes moving averages and rounds, by one operator.
+
+    >>> import torch.ao.quantization as quantization
+    >>> fake = quantization.FusedMovingAvgObsFakeQuantize()
+    >>> fake(torch.tensor([0.0, 0.3, 2.55]))
+    tensor([0.0000, 0.3000, 2.5500])
+    """
 
     def __init__(
         self,
@@ -315,25 +339,53 @@ fused_per_channel_wt_fake_quant_range_neg_127_to_127 = _Fused.with_args(**_EACH,
 
 
 def disable_fake_quant(mod: Any) -> None:
-    """Let a module round no more: `model.apply(disable_fake_quant)`."""
+    """Let a module round no more: `model.apply(disable_fake_quant)`.
+
+    >>> import torch.ao.quantization as quantization
+    >>> fake = quantization.FakeQuantize()
+    >>> _ = fake.apply(quantization.disable_fake_quant)
+    >>> fake.fake_quant_enabled
+    tensor([0], dtype=torch.uint8)
+    """
     if isinstance(mod, FakeQuantizeBase):
         mod.disable_fake_quant()
 
 
 def enable_fake_quant(mod: Any) -> None:
-    """Let a module round."""
+    """Let a module round.
+
+    >>> import torch.ao.quantization as quantization
+    >>> fake = quantization.FakeQuantize()
+    >>> _ = fake.apply(quantization.enable_fake_quant)
+    >>> fake.fake_quant_enabled
+    tensor([1], dtype=torch.uint8)
+    """
     if isinstance(mod, FakeQuantizeBase):
         mod.enable_fake_quant()
 
 
 def disable_observer(mod: Any) -> None:
-    """Let a module observe no more."""
+    """Let a module observe no more.
+
+    >>> import torch.ao.quantization as quantization
+    >>> fake = quantization.FakeQuantize()
+    >>> _ = fake.apply(quantization.disable_observer)
+    >>> fake.observer_enabled
+    tensor([0], dtype=torch.uint8)
+    """
     if isinstance(mod, FakeQuantizeBase):
         mod.disable_observer()
 
 
 def enable_observer(mod: Any) -> None:
-    """Let a module observe."""
+    """Let a module observe.
+
+    >>> import torch.ao.quantization as quantization
+    >>> fake = quantization.FakeQuantize()
+    >>> _ = fake.apply(quantization.enable_observer)
+    >>> fake.observer_enabled
+    tensor([1], dtype=torch.uint8)
+    """
     if isinstance(mod, FakeQuantizeBase):
         mod.enable_observer()
 

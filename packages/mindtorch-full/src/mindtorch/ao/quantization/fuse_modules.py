@@ -77,6 +77,11 @@ def fuse_modules(
     """Return a model in which the modules of each list of names are one; the others of the list become `nn.Identity`.
 
     Known are convolution, normalization and ReLU, linear layer and normalization or ReLU, normalization and ReLU.
+
+    >>> import torch.ao.quantization as quantization
+    >>> model = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.BatchNorm2d(1), torch.nn.ReLU()).eval()
+    >>> [type(layer).__name__ for layer in quantization.fuse_modules(model, [["0", "1", "2"]])]
+    ['ConvReLU2d', 'Identity', 'Identity']
     """
     return _fuse_modules(model, modules_to_fuse, False, inplace, fuser_func, fuse_custom_config_dict)
 
@@ -88,7 +93,13 @@ def fuse_modules_qat(
     fuser_func: Any = fuse_known_modules,
     fuse_custom_config_dict: Any = None,
 ) -> Any:
-    """As `fuse_modules`, for a model that is trained with rounding."""
+    """As `fuse_modules`, for a model that is trained with rounding.
+
+    >>> import torch.ao.quantization as quantization
+    >>> model = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.BatchNorm2d(1), torch.nn.ReLU()).eval()
+    >>> [type(layer).__name__ for layer in quantization.fuse_modules_qat(model.train(), [["0", "1", "2"]])]
+    ['ConvBnReLU2d', 'Identity', 'Identity']
+    """
     return _fuse_modules(model, modules_to_fuse, True, inplace, fuser_func, fuse_custom_config_dict)
 
 

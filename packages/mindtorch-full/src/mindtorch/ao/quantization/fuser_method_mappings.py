@@ -40,7 +40,13 @@ def _check_norm(bn: Any, channels: int, what: str, rank: str, end: str) -> None:
 
 
 def fuse_conv_bn(is_qat: bool, conv: Any, bn: Any) -> Any:
-    """Return a convolution and its normalization as one: in training a pair, else one convolution."""
+    """Return a convolution and its normalization as one: in training a pair, else one convolution.
+
+    >>> import torch.ao.quantization as quantization
+    >>> layer = quantization.fuse_conv_bn(False, torch.nn.Conv2d(1, 1, 1).eval(), torch.nn.BatchNorm2d(1).eval())
+    >>> type(layer).__name__
+    'Conv2d'
+    """
     if conv.training != bn.training:
         raise AssertionError("Conv and BN both must be in the same mode (train or eval).")
     if not is_qat:
@@ -53,7 +59,13 @@ def fuse_conv_bn(is_qat: bool, conv: Any, bn: Any) -> Any:
 
 
 def fuse_conv_bn_relu(is_qat: bool, conv: Any, bn: Any, relu: Any) -> Any:
-    """Return a convolution, its normalization and a ReLU as one."""
+    """Return a convolution, its normalization and a ReLU as one.
+
+    >>> import torch.ao.quantization as quantization
+    >>> model = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.BatchNorm2d(1), torch.nn.ReLU()).eval()
+    >>> type(quantization.fuse_conv_bn_relu(False, *model)).__name__
+    'ConvReLU2d'
+    """
     if not (conv.training == bn.training == relu.training):
         raise AssertionError("Conv and BN both must be in the same mode (train or eval).")
     if is_qat:
@@ -69,7 +81,14 @@ def fuse_conv_bn_relu(is_qat: bool, conv: Any, bn: Any, relu: Any) -> Any:
 
 
 def fuse_linear_bn(is_qat: bool, linear: Any, bn: Any) -> Any:
-    """Return a linear layer and its normalization as one."""
+    """Return a linear layer and its normalization as one.
+
+    >>> import torch.ao.quantization as quantization
+    >>> type(
+    ...     quantization.fuse_linear_bn(False, torch.nn.Linear(1, 1).eval(), torch.nn.BatchNorm1d(1).eval())
+    ... ).__name__
+    'Linear'
+    """
     if linear.training != bn.training:
         raise AssertionError("Linear and BN both must be in the same mode (train or eval).")
     if not is_qat:
@@ -79,7 +98,13 @@ def fuse_linear_bn(is_qat: bool, linear: Any, bn: Any) -> Any:
 
 
 def fuse_convtranspose_bn(is_qat: bool, convt: Any, bn: Any) -> Any:
-    """Return a transposed convolution and its normalization as one, outside of training alone."""
+    """Return a transposed convolution and its normalization as one, outside of training alone.
+
+    >>> import torch.ao.quantization as quantization
+    >>> convolution, norm = torch.nn.ConvTranspose2d(1, 1, 1).eval(), torch.nn.BatchNorm2d(1).eval()
+    >>> type(quantization.fuse_convtranspose_bn(False, convolution, norm)).__name__
+    'ConvTranspose2d'
+    """
     if convt.training != bn.training:
         raise AssertionError("ConvTranspose and BN both must be in the same mode (train or eval).")
     if is_qat:
@@ -113,7 +138,12 @@ _DEFAULT_OP_LIST_TO_FUSER_METHOD: dict[tuple[Any, ...], Any] = {
 
 
 def get_fuser_method(op_list: Any, additional_fuser_method_mapping: Any = None) -> Any:
-    """Return what makes modules of these types one; AssertionError where nothing does."""
+    """Return what makes modules of these types one; AssertionError where nothing does.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.get_fuser_method((torch.nn.Conv2d, torch.nn.BatchNorm2d)).__name__
+    'fuse_conv_bn'
+    """
     found = get_combined_dict(_DEFAULT_OP_LIST_TO_FUSER_METHOD, additional_fuser_method_mapping or {}).get(op_list)
     if found is None:
         raise AssertionError(f"did not find fuser method for: {op_list} ")
@@ -127,7 +157,14 @@ def _get_valid_patterns(op_pattern: Any) -> list[Any]:
 
 
 def get_fuser_method_new(op_pattern: Any, fuser_method_mapping: Any) -> Any:
-    """Return what makes the modules of a pattern one; AssertionError where nothing does."""
+    """Return what makes the modules of a pattern one; AssertionError where nothing does.
+
+    >>> import torch.ao.quantization as quantization
+    >>> from torch.ao.quantization.fuser_method_mappings import get_fuser_method_new
+    >>> methods = {(torch.nn.Conv2d, torch.nn.ReLU): quantization.fuse_conv_bn}
+    >>> get_fuser_method_new((torch.nn.Conv2d, torch.nn.ReLU), methods).__name__
+    'fuse_conv_bn'
+    """
     pattern = op_pattern
     for pattern in _get_valid_patterns(op_pattern):
         found = fuser_method_mapping.get(pattern)

@@ -110,7 +110,14 @@ def _is_activation_post_process(module: Any) -> bool:
 
 
 def get_observer_state_dict(mod: Any) -> Any:
-    """Return of a module's state what observers saw."""
+    """Return of a module's state what observers saw.
+
+    >>> import torch.ao.quantization as quantization
+    >>> model = torch.nn.Sequential(quantization.MinMaxObserver())
+    >>> _ = model(torch.tensor([-1.0, 3.0]))
+    >>> quantization.get_observer_state_dict(model)
+    OrderedDict()
+    """
     whole = mod.state_dict()
     found: Any = OrderedDict((key, value) for key, value in whole.items() if "activation_post_process" in key)
     found._metadata = whole._metadata
@@ -118,7 +125,17 @@ def get_observer_state_dict(mod: Any) -> Any:
 
 
 def load_observer_state_dict(mod: Any, obs_dict: Any) -> None:
-    """Give the observers of a module what others saw."""
+    """Give the observers of a module what others saw.
+
+    >>> import torch.ao.quantization as quantization
+    >>> model = quantization.QuantWrapper(torch.nn.Linear(2, 1)).eval()
+    >>> model.qconfig = quantization.default_qconfig
+    >>> first, second = quantization.prepare(model), quantization.prepare(model)
+    >>> _ = first(torch.ones(4, 2))
+    >>> quantization.load_observer_state_dict(second, quantization.get_observer_state_dict(first))
+    >>> second.quant.activation_post_process.max_val
+    tensor(1.)
+    """
     missing: list[str] = []
     unexpected: list[str] = []
     for name, module in mod.named_modules():

@@ -81,7 +81,13 @@ __all__ = [
 
 
 class QConfig(namedtuple("QConfig", ["activation", "weight"])):
-    """What makes the observers of a layer's activations and of its weight."""
+    """What makes the observers of a layer's activations and of its weight.
+
+    >>> import torch.ao.quantization as quantization
+    >>> config = quantization.QConfig(quantization.default_observer, quantization.default_weight_observer)
+    >>> type(config.activation()).__name__, type(config.weight()).__name__
+    ('MinMaxObserver', 'MinMaxObserver')
+    """
 
     __slots__ = ()
 
@@ -96,7 +102,15 @@ class QConfig(namedtuple("QConfig", ["activation", "weight"])):
 
 
 class QConfigDynamic(namedtuple("QConfigDynamic", ["activation", "weight"])):
-    """The older configuration of layers whose inputs are quantized as they come."""
+    """The older configuration of layers whose inputs are quantized as they come.
+
+    >>> import torch.ao.quantization as quantization
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> config = quantization.QConfigDynamic(weight=quantization.default_weight_observer)
+    >>> type(config.activation()).__name__, type(config.weight()).__name__
+    ('Identity', 'MinMaxObserver')
+    """
 
     __slots__ = ()
 
@@ -171,7 +185,12 @@ def _check_backend(backend: str) -> None:
 
 
 def get_default_qconfig(backend: str = "x86", version: int = 0) -> QConfig:
-    """Return the usual configuration of a backend, for quantization after training."""
+    """Return the usual configuration of a backend, for quantization after training.
+
+    >>> import torch.ao.quantization as quantization
+    >>> type(quantization.get_default_qconfig("x86").activation()).__name__
+    'HistogramObserver'
+    """
     _check_backend(backend)
     if version != 0:
         raise AssertionError(
@@ -188,7 +207,12 @@ def get_default_qconfig(backend: str = "x86", version: int = 0) -> QConfig:
 
 
 def get_default_qat_qconfig(backend: str = "x86", version: int = 1) -> QConfig:
-    """Return the usual configuration of a backend, for training with rounding."""
+    """Return the usual configuration of a backend, for training with rounding.
+
+    >>> import torch.ao.quantization as quantization
+    >>> type(quantization.get_default_qat_qconfig("x86").activation()).__name__
+    'FusedMovingAvgObsFakeQuantize'
+    """
     _check_backend(backend)
     if version not in (0, 1):
         raise AssertionError(
@@ -263,7 +287,12 @@ def _same(one: Any, two: Any) -> bool:
 
 
 def qconfig_equals(q1: Any, q2: Any) -> bool:
-    """True where two configurations make the same observers with the same arguments."""
+    """True where two configurations make the same observers with the same arguments.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.qconfig_equals(quantization.default_qconfig, quantization.default_qconfig)
+    True
+    """
     if q1 is None or q2 is None:
         return q1 is q2
     if not hasattr(q1, "activation") or not hasattr(q2, "activation"):

@@ -8,7 +8,12 @@ __all__ = ["QuantType"]
 
 
 class QuantType(enum.IntEnum):
-    """The kinds of quantization."""
+    """The kinds of quantization.
+
+    >>> import torch.ao.quantization as quantization
+    >>> [one.name for one in quantization.QuantType]
+    ['DYNAMIC', 'STATIC', 'QAT', 'WEIGHT_ONLY']
+    """
 
     DYNAMIC = 0
     STATIC = 1

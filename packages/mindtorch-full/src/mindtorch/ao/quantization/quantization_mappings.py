@@ -130,12 +130,22 @@ def no_observer_set() -> set[Any]:
 
 
 def get_default_static_quant_module_mappings() -> dict[Any, Any]:
-    """Return the layers of models that are quantized after training."""
+    """Return the layers of models that are quantized after training.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.get_default_static_quant_module_mappings()[torch.nn.Linear]
+    <class 'torch.ao.nn.quantized.modules.linear.Linear'>
+    """
     return copy.deepcopy(DEFAULT_STATIC_QUANT_MODULE_MAPPINGS)
 
 
 def get_embedding_static_quant_module_mappings() -> dict[Any, Any]:
-    """Return the layers of models that are quantized after training, with embeddings that were trained with rounding."""
+    """Return the layers of models that are quantized after training, with embeddings that were trained with rounding.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.get_embedding_static_quant_module_mappings()[torch.nn.Embedding]
+    <class 'torch.ao.nn.quantized.modules.embedding_ops.Embedding'>
+    """
     return {
         **get_default_static_quant_module_mappings(),
         qat.EmbeddingBag: quantized.EmbeddingBag,
@@ -155,24 +165,44 @@ def _class_of(mapping: dict[Any, Any], additional: Any, float_module_class: Any)
 def get_static_quant_module_class(
     float_module_class: Any, additional_static_quant_mapping: Any = None, is_reference: bool = False
 ) -> Any:
-    """Return the quantized layer of a type."""
+    """Return the quantized layer of a type.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.get_static_quant_module_class(torch.nn.Linear)
+    <class 'torch.ao.nn.quantized.modules.linear.Linear'>
+    """
     if is_reference:
         raise NotImplementedError("torch.ao.nn.quantized.reference: layers that dequantize weights are not offered")
     return _class_of(DEFAULT_STATIC_QUANT_MODULE_MAPPINGS, additional_static_quant_mapping, float_module_class)
 
 
 def get_dynamic_quant_module_class(float_module_class: Any, additional_dynamic_quant_mapping: Any = None) -> Any:
-    """Return the layer of a type whose inputs are quantized as they come."""
+    """Return the layer of a type whose inputs are quantized as they come.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.get_dynamic_quant_module_class(torch.nn.Linear)
+    <class 'torch.ao.nn.quantized.dynamic.modules.linear.Linear'>
+    """
     return _class_of(DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS, additional_dynamic_quant_mapping, float_module_class)
 
 
 def get_default_qat_module_mappings() -> dict[Any, Any]:
-    """Return the layers of models that are trained with rounding."""
+    """Return the layers of models that are trained with rounding.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.get_default_qat_module_mappings()[torch.nn.Linear]
+    <class 'torch.ao.nn.qat.modules.linear.Linear'>
+    """
     return copy.deepcopy(DEFAULT_QAT_MODULE_MAPPINGS)
 
 
 def get_embedding_qat_module_mappings() -> dict[Any, Any]:
-    """Return the layers of models that are trained with rounding, embeddings among them."""
+    """Return the layers of models that are trained with rounding, embeddings among them.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.get_embedding_qat_module_mappings()[torch.nn.Embedding]
+    <class 'torch.ao.nn.qat.modules.embedding_ops.Embedding'>
+    """
     return {
         **get_default_qat_module_mappings(),
         nn.EmbeddingBag: qat.EmbeddingBag,
@@ -181,12 +211,22 @@ def get_embedding_qat_module_mappings() -> dict[Any, Any]:
 
 
 def get_default_dynamic_quant_module_mappings() -> dict[Any, Any]:
-    """Return the layers whose inputs are quantized as they come."""
+    """Return the layers whose inputs are quantized as they come.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.get_default_dynamic_quant_module_mappings()[torch.nn.Linear]
+    <class 'torch.ao.nn.quantized.dynamic.modules.linear.Linear'>
+    """
     return DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS
 
 
 def get_default_qconfig_propagation_list() -> set[Any]:
-    """Return the types whose results are observed."""
+    """Return the types whose results are observed.
+
+    >>> import torch.ao.quantization as quantization
+    >>> torch.nn.Linear in quantization.get_default_qconfig_propagation_list()
+    True
+    """
     return {
         *DEFAULT_STATIC_QUANT_MODULE_MAPPINGS,
         *DEFAULT_QAT_MODULE_MAPPINGS,
@@ -196,7 +236,12 @@ def get_default_qconfig_propagation_list() -> set[Any]:
 
 
 def get_default_compare_output_module_list() -> set[Any]:
-    """Return the types whose results are compared when a quantized model is looked into."""
+    """Return the types whose results are compared when a quantized model is looked into.
+
+    >>> import torch.ao.quantization as quantization
+    >>> torch.nn.Linear in quantization.get_default_compare_output_module_list()
+    True
+    """
     mappings = (
         DEFAULT_STATIC_QUANT_MODULE_MAPPINGS,
         DEFAULT_QAT_MODULE_MAPPINGS,

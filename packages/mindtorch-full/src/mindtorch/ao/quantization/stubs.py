@@ -20,15 +20,31 @@ class _Mark(Module):
 
 
 class QuantStub(_Mark):
-    """Marks where values would be quantized; returns them as they are."""
+    """Marks where values would be quantized; returns them as they are.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.QuantStub()(torch.ones(1))
+    tensor([1.])
+    """
 
 
 class DeQuantStub(_Mark):
-    """Marks where values would be made floating-point again; returns them as they are."""
+    """Marks where values would be made floating-point again; returns them as they are.
+
+    >>> import torch.ao.quantization as quantization
+    >>> quantization.DeQuantStub()(torch.ones(1))
+    tensor([1.])
+    """
 
 
 class QuantWrapper(Module):
-    """A module between the two marks."""
+    """A module between the two marks.
+
+    >>> import torch.ao.quantization as quantization
+    >>> model = quantization.QuantWrapper(torch.nn.ReLU())
+    >>> model(torch.tensor([-1.0, 1.0])), [name for name, _ in model.named_children()]
+    (tensor([0., 1.]), ['quant', 'dequant', 'module'])
+    """
 
     def __init__(self, module: Module) -> None:
         super().__init__()

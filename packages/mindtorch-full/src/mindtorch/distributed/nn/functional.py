@@ -28,23 +28,63 @@ def _group(group: Any) -> Any:
 
 
 def broadcast(tensor: Any, src: int, group: Any = None) -> Any:
-    """A copy of a rank's tensor, everywhere."""
+    """A copy of a rank's tensor, everywhere.
+
+    >>> import torch.distributed as dist
+    >>> import torch.distributed.nn as nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (nn.broadcast(x, src=0, group=dist.group.WORLD) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
+    """
     _deprecated("broadcast", "broadcast")
     return _Broadcast.apply(src, _group(group), tensor)
 
 
 def gather(tensor: Any, dst: int = 0, group: Any = None) -> Any:
-    """The tensors of all, at a rank; zeros elsewhere."""
+    """The tensors of all, at a rank; zeros elsewhere.
+
+    >>> import torch.distributed as dist
+    >>> import torch.distributed.nn as nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (nn.gather(x, dst=0, group=dist.group.WORLD)[0] ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
+    """
     return _Gather.apply(dst, _group(group), tensor)
 
 
 def scatter(tensors: Any, src: int = 0, group: Any = None) -> Any:
-    """Each rank's tensor of a rank's list."""
+    """Each rank's tensor of a rank's list.
+
+    >>> import torch.distributed as dist
+    >>> import torch.distributed.nn as nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (nn.scatter([x], src=0, group=dist.group.WORLD) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
+    """
     return _Scatter.apply(src, _group(group), *tensors)
 
 
 def reduce(tensor: Any, dst: int, op: Any = ReduceOp.SUM, group: Any = None) -> Any:
-    """The reduced tensors of all, at a rank."""
+    """The reduced tensors of all, at a rank.
+
+    >>> import torch.distributed as dist
+    >>> import torch.distributed.nn as nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (nn.reduce(x, dst=0, group=dist.group.WORLD) ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
+    """
     return _Reduce.apply(dst, op, _group(group), tensor)
 
 
@@ -65,7 +105,17 @@ def reduce_scatter(output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: 
 
 
 def all_gather(tensor: Any, group: Any = None) -> Any:
-    """The tensors of all, everywhere."""
+    """The tensors of all, everywhere.
+
+    >>> import torch.distributed as dist
+    >>> import torch.distributed.nn as nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (nn.all_gather(x, group=dist.group.WORLD)[0] ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
+    """
     _deprecated("all_gather", "all_gather_single")
     return _AllGather.apply(_group(group), tensor)
 
@@ -75,7 +125,17 @@ def _all_gather_base(output_tensor: Any, input_tensor: Any, group: Any = None) -
 
 
 def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = None) -> Any:
-    """Each rank's tensors of the lists of all."""
+    """Each rank's tensors of the lists of all.
+
+    >>> import torch.distributed as dist
+    >>> import torch.distributed.nn as nn
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (nn.all_to_all([torch.zeros(2)], [x], group=dist.group.WORLD)[0] ** 2).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    >>> dist.destroy_process_group()
+    """
     return _AlltoAll.apply(_group(group), output_tensor_list, *input_tensor_list)
 
 

@@ -150,6 +150,14 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, grad_input, grad_output)`` after every module's backward; raises beside legacy hooks."""
+    """Call ``hook(module, grad_input, grad_output)`` after every module's backward; raises beside legacy hooks.
+
+    >>> handle = torch.nn.modules.module.register_module_full_backward_hook(
+    ...     lambda module, grad_input, grad_output: print(grad_input)
+    ... )
+    >>> torch.nn.ReLU()(torch.tensor([-1.0, 1.0], requires_grad=True)).sum().backward()
+    (tensor([0., 1.]),)
+    >>> handle.remove()
+    """
     _set_backward_kind(is_full=True)
     return add_hook(_global_backward_hooks, hook)

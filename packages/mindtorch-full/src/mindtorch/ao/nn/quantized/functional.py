@@ -51,7 +51,14 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
-    """Means over windows."""
+    """Means over windows.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.arange(16.0).reshape(1, 1, 4, 4) / 4, 0.25, 0, torch.quint8)
+    >>> qF.avg_pool2d(x, 2).dequantize()
+    tensor([[[[0.5000, 1.0000],
+              [2.5000, 3.0000]]]])
+    """
     _check(input, "avg_pool2d")
     return functional.avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
@@ -65,19 +72,37 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
-    """Means over windows."""
+    """Means over windows.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.arange(8.0).reshape(1, 1, 2, 2, 2) / 4, 0.25, 0, torch.quint8)
+    >>> qF.avg_pool3d(x, 2).dequantize()
+    tensor([[[[[1.]]]]])
+    """
     _check(input, "avg_pool3d")
     return functional.avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
-    """Means, so that the result has a given size."""
+    """Means, so that the result has a given size.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.arange(16.0).reshape(1, 1, 4, 4) / 4, 0.25, 0, torch.quint8)
+    >>> qF.adaptive_avg_pool2d(x, 1).dequantize()
+    tensor([[[[2.]]]])
+    """
     _check(input, "functional.adaptive_avg_pool2d")
     return functional.adaptive_avg_pool2d(input, output_size)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
-    """Means, so that the result has a given size."""
+    """Means, so that the result has a given size.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.arange(8.0).reshape(1, 1, 2, 2, 2) / 4, 0.25, 0, torch.quint8)
+    >>> qF.adaptive_avg_pool3d(x, 1).dequantize()
+    tensor([[[[[1.]]]]])
+    """
     _check(input, "functional.adaptive_avg_pool3d")
     return functional.adaptive_avg_pool3d(input, output_size)
 
@@ -170,7 +195,13 @@ def interpolate(
 def linear(
     input: Tensor, weight: Any, bias: Any = None, scale: float | None = None, zero_point: int | None = None
 ) -> Any:
-    """Rows times a weight; by default the result has the quantizer of the input."""
+    """Rows times a weight; by default the result has the quantizer of the input.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.linear(x, torch.quantize_per_tensor(torch.ones(1, 3), 0.5, 0, torch.qint8)).dequantize()
+    tensor([[1.5000]])
+    """
     scale = input.q_scale() if scale is None else scale
     zero_point = input.q_zero_point() if zero_point is None else zero_point
     packed = torch.ops.quantized.linear_prepack(weight, bias)
@@ -186,7 +217,13 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest of windows."""
+    """The largest of windows.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.max_pool1d(x, 3).dequantize()
+    tensor([[2.]])
+    """
     if return_indices:
         raise NotImplementedError("return_indices is not yet implemented!")
     return torch.max_pool1d(input, kernel_size, stride or [], padding, dilation, ceil_mode=ceil_mode)
@@ -201,14 +238,27 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest of windows."""
+    """The largest of windows.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.arange(16.0).reshape(1, 1, 4, 4) / 4, 0.25, 0, torch.quint8)
+    >>> qF.max_pool2d(x, 2).dequantize()
+    tensor([[[[1.2500, 1.7500],
+              [3.2500, 3.7500]]]])
+    """
     if return_indices:
         raise NotImplementedError("return_indices is not yet implemented!")
     return torch.max_pool2d(input, kernel_size, stride or [], padding, dilation, ceil_mode=ceil_mode)
 
 
 def celu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
-    """The continuous exponential linear unit."""
+    """The continuous exponential linear unit.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.celu(x, 0.5, 10).dequantize()
+    tensor([[-0.5000,  0.5000,  2.0000]])
+    """
     _check(input, "celu")
     return torch.ops.quantized.celu(input, scale, zero_point, alpha)
 
@@ -220,7 +270,13 @@ def leaky_relu(
     scale: float | None = None,
     zero_point: int | None = None,
 ) -> Any:
-    """x, and below 0 a share of it."""
+    """x, and below 0 a share of it.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.leaky_relu(x, 0.1).dequantize()
+    tensor([[0.0000, 0.5000, 2.0000]])
+    """
     if scale is not None and zero_point is not None:
         if inplace:
             raise AssertionError("Cannot rescale with `inplace`")
@@ -229,19 +285,37 @@ def leaky_relu(
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """x between two bounds."""
+    """x between two bounds.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.hardtanh(x).dequantize()
+    tensor([[-1.0000,  0.5000,  1.0000]])
+    """
     _check(input, "hardtanh")
     return functional.hardtanh(input, min_val, max_val, inplace)
 
 
 def hardswish(input: Tensor, scale: float, zero_point: int) -> Any:
-    """x times its share of a ramp from -3 to 3."""
+    """x times its share of a ramp from -3 to 3.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.hardswish(x, 0.5, 10).dequantize()
+    tensor([[-0.5000,  0.5000,  1.5000]])
+    """
     _check(input, "hardswish")
     return torch.ops.quantized.hardswish(input, scale, zero_point)
 
 
 def threshold(input: Tensor, threshold: float, value: float) -> Any:
-    """x above a bound, else a number."""
+    """x above a bound, else a number.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.threshold(x, 0.0, 1.0).dequantize()
+    tensor([[1.0000, 0.5000, 2.0000]])
+    """
     _check(input, "threshold")
     if threshold is None:
         raise ValueError("Input to 'threshold' must be specified!")
@@ -251,19 +325,37 @@ def threshold(input: Tensor, threshold: float, value: float) -> Any:
 
 
 def elu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
-    """The exponential linear unit."""
+    """The exponential linear unit.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.elu(x, 0.5, 10).dequantize()
+    tensor([[-0.5000,  0.5000,  2.0000]])
+    """
     _check(input, "elu")
     return torch.ops.quantized.elu(input, scale, zero_point, alpha)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Any:
-    """A ramp from 0 at -3 to 1 at 3."""
+    """A ramp from 0 at -3 to 1 at 3.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.hardsigmoid(x).dequantize()
+    tensor([[0.3320, 0.5820, 0.8320]])
+    """
     _check(input, "hardsigmoid")
     return functional.hardsigmoid(input, inplace)
 
 
 def clamp(input: Tensor, min_: float, max_: float) -> Any:
-    """x between two bounds."""
+    """x between two bounds.
+
+    >>> import torch.ao.nn.quantized.functional as qF
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> qF.clamp(x, 0.0, 1.0).dequantize()
+    tensor([[0.0000, 0.5000, 1.0000]])
+    """
     _check(input, "clamp")
     return torch.clamp(input, min_, max_)
 

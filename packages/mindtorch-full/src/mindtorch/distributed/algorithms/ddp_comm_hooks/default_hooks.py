@@ -72,7 +72,21 @@ def fp16_compress_hook(process_group: Any, bucket: Any) -> Any:
 
 
 def bf16_compress_hook(process_group: Any, bucket: Any) -> Any:
-    """Average in bfloat16."""
+    """Average in bfloat16.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import bf16_compress_hook
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> model.register_comm_hook(None, bf16_compress_hook)
+    Traceback (most recent call last):
+        ...
+    TypeError: BF16 all reduce communication hook required CUDA 11+ and NCCL 2.10+ or XPU and XCCL
+    >>> model(torch.ones(2, 1)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     return _compress_hook(torch.bfloat16, process_group, bucket)
 
 
@@ -116,7 +130,24 @@ def fp16_compress_wrapper(hook: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def bf16_compress_wrapper(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """Give `hook` the gradients in bfloat16."""
+    """Give `hook` the gradients in bfloat16.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import (
+    ...     allreduce_hook,
+    ...     bf16_compress_wrapper,
+    ... )
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    >>> model.register_comm_hook(dist.group.WORLD, bf16_compress_wrapper(allreduce_hook))
+    Traceback (most recent call last):
+        ...
+    TypeError: BF16 all reduce communication hook required CUDA 11+ and NCCL 2.10+ or XPU and XCCL
+    >>> model(torch.ones(2, 1)).sum().backward()
+    >>> model.module.bias.grad
+    tensor([2.])
+    >>> dist.destroy_process_group()
+    """
     wrapped = _compress_wrapper(torch.bfloat16, hook)
 
     def bf16_compress_wrapper_hook(hook_state: Any, bucket: Any) -> Any:

@@ -36,7 +36,19 @@ class ModelAverager(ABC):
 
 
 class PeriodicModelAverager(ModelAverager):
-    """Averages at every `period`-th step after the first `warmup_steps`."""
+    """Averages at every `period`-th step after the first `warmup_steps`.
+
+    >>> import torch.distributed as dist
+    >>> from torch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
+    >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    >>> averager = PeriodicModelAverager(period=2, warmup_steps=0)
+    >>> weight = torch.nn.Parameter(torch.ones(1))
+    >>> weight.grad = torch.ones(1)
+    >>> averager.average_parameters([weight])
+    >>> averager.step
+    1
+    >>> dist.destroy_process_group()
+    """
 
     def __init__(self, period: int, warmup_steps: int = 0, process_group: Any = None) -> None:
         super().__init__(process_group)

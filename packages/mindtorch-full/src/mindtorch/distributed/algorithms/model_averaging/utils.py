@@ -36,7 +36,14 @@ def average_parameters(params: Iterator[Any], process_group: Any) -> None:
 
 
 def get_params_to_average(params: Iterable[Any]) -> list[Any]:
-    """Return the parameters, or those of parameter groups, that have gradients."""
+    """Return the parameters, or those of parameter groups, that have gradients.
+
+    >>> from torch.distributed.algorithms.model_averaging.utils import get_params_to_average
+    >>> used, unused = torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.ones(1))
+    >>> used.grad = torch.ones(1)
+    >>> len(get_params_to_average([used, unused]))
+    1
+    """
     found = []
     for entry in params:
         if isinstance(entry, torch.nn.Parameter):

@@ -69,73 +69,158 @@ class _BNReLU(_Typed):
 
 
 class ConvReLU1d(_ConvReLU):
-    """A convolution over one dimension, and ReLU."""
+    """A convolution over one dimension, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvReLU1d(nn.Conv1d(1, 2, 3), nn.ReLU())
+    >>> layer(torch.ones(1, 1, 3)).shape
+    torch.Size([1, 2, 1])
+    """
 
     _types = (nn.Conv1d, nn.ReLU)
 
 
 class ConvReLU2d(_ConvReLU):
-    """A convolution over two dimensions, and ReLU."""
+    """A convolution over two dimensions, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvReLU2d(nn.Conv2d(1, 2, 3), nn.ReLU())
+    >>> layer(torch.ones(1, 1, 3, 3)).shape
+    torch.Size([1, 2, 1, 1])
+    """
 
     _types = (nn.Conv2d, nn.ReLU)
 
 
 class ConvReLU3d(_ConvReLU):
-    """A convolution over three dimensions, and ReLU."""
+    """A convolution over three dimensions, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvReLU3d(nn.Conv3d(1, 2, 3), nn.ReLU())
+    >>> layer(torch.ones(1, 1, 3, 3, 3)).shape
+    torch.Size([1, 2, 1, 1, 1])
+    """
 
     _types = (nn.Conv3d, nn.ReLU)
 
 
 class ConvBn1d(_ConvBn):
-    """A convolution over one dimension, and normalization."""
+    """A convolution over one dimension, and normalization.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvBn1d(nn.Conv1d(1, 2, 3), nn.BatchNorm1d(2)).eval()
+    >>> layer(torch.ones(1, 1, 3)).shape
+    torch.Size([1, 2, 1])
+    """
 
     _types = (nn.Conv1d, nn.BatchNorm1d)
 
 
 class ConvBn2d(_ConvBn):
-    """A convolution over two dimensions, and normalization."""
+    """A convolution over two dimensions, and normalization.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvBn2d(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2)).eval()
+    >>> layer(torch.ones(1, 1, 3, 3)).shape
+    torch.Size([1, 2, 1, 1])
+    """
 
     _types = (nn.Conv2d, nn.BatchNorm2d)
 
 
 class ConvBn3d(_ConvBn):
-    """A convolution over three dimensions, and normalization."""
+    """A convolution over three dimensions, and normalization.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvBn3d(nn.Conv3d(1, 2, 3), nn.BatchNorm3d(2)).eval()
+    >>> layer(torch.ones(1, 1, 3, 3, 3)).shape
+    torch.Size([1, 2, 1, 1, 1])
+    """
 
     _types = (nn.Conv3d, nn.BatchNorm3d)
 
 
 class ConvBnReLU1d(_ConvBnReLU):
-    """A convolution over one dimension, normalization and ReLU."""
+    """A convolution over one dimension, normalization and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvBnReLU1d(nn.Conv1d(1, 2, 3), nn.BatchNorm1d(2), nn.ReLU()).eval()
+    >>> layer(torch.ones(1, 1, 3)).shape
+    torch.Size([1, 2, 1])
+    """
 
     _types = (nn.Conv1d, nn.BatchNorm1d, nn.ReLU)
 
 
 class ConvBnReLU2d(_ConvBnReLU):
-    """A convolution over two dimensions, normalization and ReLU."""
+    """A convolution over two dimensions, normalization and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvBnReLU2d(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU()).eval()
+    >>> layer(torch.ones(1, 1, 3, 3)).shape
+    torch.Size([1, 2, 1, 1])
+    """
 
     _types = (nn.Conv2d, nn.BatchNorm2d, nn.ReLU)
 
 
 class ConvBnReLU3d(_ConvBnReLU):
-    """A convolution over three dimensions, normalization and ReLU."""
+    """A convolution over three dimensions, normalization and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvBnReLU3d(nn.Conv3d(1, 2, 3), nn.BatchNorm3d(2), nn.ReLU()).eval()
+    >>> layer(torch.ones(1, 1, 3, 3, 3)).shape
+    torch.Size([1, 2, 1, 1, 1])
+    """
 
     _types = (nn.Conv3d, nn.BatchNorm3d, nn.ReLU)
 
 
 class BNReLU2d(_BNReLU):
-    """Normalization of images, and ReLU."""
+    """Normalization of images, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> nni.BNReLU2d(nn.BatchNorm2d(1), nn.ReLU()).eval()(torch.tensor([[[[-1.0, 2.0]]]])).detach().round(
+    ...     decimals=3
+    ... )
+    tensor([[[[0., 2.]]]])
+    """
 
     _types = (nn.BatchNorm2d, nn.ReLU)
 
 
 class BNReLU3d(_BNReLU):
-    """Normalization of volumes, and ReLU."""
+    """Normalization of volumes, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> nni.BNReLU3d(nn.BatchNorm3d(1), nn.ReLU()).eval()(torch.tensor([[[[[-1.0, 2.0]]]]])).detach().round(
+    ...     decimals=3
+    ... )
+    tensor([[[[[0., 2.]]]]])
+    """
 
     _types = (nn.BatchNorm3d, nn.ReLU)
 
 
 class LinearReLU(_Typed):
-    """A linear layer, and ReLU."""
+    """A linear layer, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> bool((nni.LinearReLU(nn.Linear(2, 3), nn.ReLU())(torch.ones(1, 2)) >= 0).all())
+    True
+    """
 
     _types = (nn.Linear, nn.ReLU)
 
@@ -144,7 +229,13 @@ class LinearReLU(_Typed):
 
 
 class LinearBn1d(_Typed):
-    """A linear layer, and normalization."""
+    """A linear layer, and normalization.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> nni.LinearBn1d(nn.Linear(2, 3), nn.BatchNorm1d(3)).eval()(torch.ones(1, 2)).shape
+    torch.Size([1, 3])
+    """
 
     _types = (nn.Linear, nn.BatchNorm1d)
 
@@ -153,7 +244,13 @@ class LinearBn1d(_Typed):
 
 
 class LinearLeakyReLU(_Typed):
-    """A linear layer, and leaky ReLU."""
+    """A linear layer, and leaky ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> nni.LinearLeakyReLU(nn.Linear(2, 3), nn.LeakyReLU(0.1))(torch.ones(1, 2)).shape
+    torch.Size([1, 3])
+    """
 
     _types = (nn.Linear, nn.LeakyReLU)
 
@@ -162,7 +259,13 @@ class LinearLeakyReLU(_Typed):
 
 
 class LinearTanh(_Typed):
-    """A linear layer, and tanh."""
+    """A linear layer, and tanh.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> bool((nni.LinearTanh(nn.Linear(2, 3), nn.Tanh())(torch.ones(1, 2)).abs() < 1).all())
+    True
+    """
 
     _types = (nn.Linear, nn.Tanh)
 
@@ -171,7 +274,14 @@ class LinearTanh(_Typed):
 
 
 class ConvAdd2d(_FusedModule):
-    """A convolution, and a sum with something else."""
+    """A convolution, and a sum with something else.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvAdd2d(nn.Conv2d(1, 1, 1), torch.add)
+    >>> layer(torch.ones(1, 1, 2, 2), torch.ones(1, 1, 2, 2)).shape
+    torch.Size([1, 1, 2, 2])
+    """
 
     def __init__(self, conv: Any, add: Any) -> None:
         super().__init__(conv)
@@ -183,7 +293,14 @@ class ConvAdd2d(_FusedModule):
 
 
 class ConvAddReLU2d(_FusedModule):
-    """A convolution, a sum with something else, and ReLU."""
+    """A convolution, a sum with something else, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic as nni
+    >>> nn = torch.nn
+    >>> layer = nni.ConvAddReLU2d(nn.Conv2d(1, 1, 1), torch.add, nn.ReLU())
+    >>> bool((layer(torch.ones(1, 1, 2, 2), -torch.ones(1, 1, 2, 2)) >= 0).all())
+    True
+    """
 
     def __init__(self, conv: Any, add: Any, relu: Any) -> None:
         super().__init__(conv)

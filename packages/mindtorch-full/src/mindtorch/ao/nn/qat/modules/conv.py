@@ -117,7 +117,15 @@ def plain_conv(module: Any) -> Any:
 
 
 class Conv1d(_ConvNd, nn.Conv1d):
-    """`nn.Conv1d` whose weight is rounded before it is used."""
+    """`nn.Conv1d` whose weight is rounded before it is used.
+
+    >>> import torch.ao.nn.qat as nnqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nnqat.Conv1d(1, 2, 3, qconfig=qconfig)
+    >>> layer(torch.ones(1, 1, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.Conv1d
     _FLOAT_CONV_MODULE: ClassVar[Any] = nn.Conv1d
@@ -125,7 +133,15 @@ class Conv1d(_ConvNd, nn.Conv1d):
 
 
 class Conv2d(_ConvNd, nn.Conv2d):
-    """`nn.Conv2d` whose weight is rounded before it is used."""
+    """`nn.Conv2d` whose weight is rounded before it is used.
+
+    >>> import torch.ao.nn.qat as nnqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nnqat.Conv2d(1, 2, 3, qconfig=qconfig)
+    >>> layer(torch.ones(1, 1, 3, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.Conv2d
     _FLOAT_CONV_MODULE: ClassVar[Any] = nn.Conv2d
@@ -133,7 +149,15 @@ class Conv2d(_ConvNd, nn.Conv2d):
 
 
 class Conv3d(_ConvNd, nn.Conv3d):
-    """`nn.Conv3d` whose weight is rounded before it is used."""
+    """`nn.Conv3d` whose weight is rounded before it is used.
+
+    >>> import torch.ao.nn.qat as nnqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nnqat.Conv3d(1, 2, 3, qconfig=qconfig)
+    >>> layer(torch.ones(1, 1, 3, 3, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1, 1, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.Conv3d
     _FLOAT_CONV_MODULE: ClassVar[Any] = nn.Conv3d

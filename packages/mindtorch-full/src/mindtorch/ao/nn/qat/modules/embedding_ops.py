@@ -60,7 +60,14 @@ class _Rounded:
 
 
 class Embedding(_Rounded, nn.Embedding):
-    """`nn.Embedding` whose weight is rounded before it is used."""
+    """`nn.Embedding` whose weight is rounded before it is used.
+
+    >>> import torch.ao.nn.qat as nnqat
+    >>> from torch.ao.quantization import default_embedding_qat_qconfig
+    >>> layer = nnqat.Embedding(4, 2, qconfig=default_embedding_qat_qconfig)
+    >>> layer(torch.tensor([1])).shape
+    torch.Size([1, 2])
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.Embedding
     _named = "Embedding"
@@ -89,7 +96,14 @@ class Embedding(_Rounded, nn.Embedding):
 
 
 class EmbeddingBag(_Rounded, nn.EmbeddingBag):
-    """`nn.EmbeddingBag` whose weight is rounded before it is used."""
+    """`nn.EmbeddingBag` whose weight is rounded before it is used.
+
+    >>> import torch.ao.nn.qat as nnqat
+    >>> from torch.ao.quantization import default_embedding_qat_qconfig
+    >>> layer = nnqat.EmbeddingBag(4, 2, qconfig=default_embedding_qat_qconfig)
+    >>> layer(torch.tensor([[1, 2]])).shape
+    torch.Size([1, 2])
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.EmbeddingBag
     _named = "Embedding Bag"

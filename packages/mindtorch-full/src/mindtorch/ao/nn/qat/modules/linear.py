@@ -21,7 +21,15 @@ __all__ = ["Linear"]
 
 
 class Linear(nn.Linear):
-    """`nn.Linear` whose weight is rounded before it is used."""
+    """`nn.Linear` whose weight is rounded before it is used.
+
+    >>> import torch.ao.nn.qat as nnqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nnqat.Linear(2, 3, qconfig=qconfig)
+    >>> layer(torch.ones(1, 2)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 3]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.Linear
 

@@ -10,7 +10,12 @@ from mindtorch._tensor import Tensor
 
 
 class Quantize(torch.nn.Module):
-    """Quantizes what comes."""
+    """Quantizes what comes.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> nnq.Quantize(0.5, 10, torch.quint8)(torch.tensor([1.0, 2.2])).int_repr()
+    tensor([12, 14], dtype=torch.uint8)
+    """
 
     scale: Any
     zero_point: Any
@@ -41,7 +46,12 @@ class Quantize(torch.nn.Module):
 
 
 class DeQuantize(torch.nn.Module):
-    """Returns numbers for integers."""
+    """Returns numbers for integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> nnq.DeQuantize()(torch.quantize_per_tensor(torch.tensor([1.0, 2.2]), 0.5, 10, torch.quint8))
+    tensor([1., 2.])
+    """
 
     def forward(self, Xq: Tensor) -> Any:
         """Return the numbers that `Xq` stands for."""

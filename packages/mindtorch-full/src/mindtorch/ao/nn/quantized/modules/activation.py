@@ -20,7 +20,13 @@ def _observed(mod: Any) -> tuple[float, int]:
 
 
 class ReLU6(nn.ReLU):
-    """`nn.ReLU6` of integers; the quantizer stays."""
+    """`nn.ReLU6` of integers; the quantizer stays.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> nnq.ReLU6()(x).dequantize()
+    tensor([[0.0000, 0.5000, 2.0000]])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -40,7 +46,13 @@ class ReLU6(nn.ReLU):
 
 
 class Hardswish(nn.Hardswish):
-    """`nn.Hardswish` of integers."""
+    """`nn.Hardswish` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> nnq.Hardswish(0.5, 10)(x).dequantize()
+    tensor([[-0.5000,  0.5000,  1.5000]])
+    """
 
     def __init__(self, scale: float, zero_point: int, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
@@ -65,7 +77,13 @@ class Hardswish(nn.Hardswish):
 
 
 class ELU(nn.ELU):
-    """`nn.ELU` of integers."""
+    """`nn.ELU` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> nnq.ELU(0.5, 10)(x).dequantize()
+    tensor([[-0.5000,  0.5000,  2.0000]])
+    """
 
     def __init__(self, scale: float, zero_point: int, alpha: float = 1.0) -> None:
         super().__init__(alpha)
@@ -90,7 +108,13 @@ class ELU(nn.ELU):
 
 
 class LeakyReLU(nn.LeakyReLU):
-    """`nn.LeakyReLU` of integers."""
+    """`nn.LeakyReLU` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> nnq.LeakyReLU(0.5, 10)(x).dequantize()
+    tensor([[0.0000, 0.5000, 2.0000]])
+    """
 
     def __init__(
         self,
@@ -123,7 +147,13 @@ class LeakyReLU(nn.LeakyReLU):
 
 
 class Sigmoid(nn.Sigmoid):
-    """`nn.Sigmoid` of integers."""
+    """`nn.Sigmoid` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> nnq.Sigmoid(0.5, 0)(x).dequantize()
+    tensor([[0.5000, 0.5000, 1.0000]])
+    """
 
     def __init__(self, output_scale: float, output_zero_point: int) -> None:
         super().__init__()
@@ -140,7 +170,13 @@ class Sigmoid(nn.Sigmoid):
 
 
 class Softmax(nn.Softmax):
-    """`nn.Softmax` of integers."""
+    """`nn.Softmax` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> nnq.Softmax(1, 0.25, 0)(x).dequantize()
+    tensor([[0.0000, 0.2500, 0.7500]])
+    """
 
     def __init__(self, dim: int | None = None, scale: float = 1.0, zero_point: int = 0) -> None:
         super().__init__()
@@ -168,7 +204,13 @@ class Softmax(nn.Softmax):
 
 
 class PReLU(nn.Module):
-    """`nn.PReLU` of integers."""
+    """`nn.PReLU` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.PReLU(0.5, 10)
+    >>> layer.weight.dequantize() if False else layer
+    QuantizedPReLU()
+    """
 
     def __init__(self, output_scale: float, output_zero_point: int, num_parameters: int = 1) -> None:
         super().__init__()

@@ -69,13 +69,23 @@ class _BatchNorm(_PlainBatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """`nn.BatchNorm2d` of integers."""
+    """`nn.BatchNorm2d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> nnq.BatchNorm2d(3)
+    QuantizedBatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
 
     _rank, _operator, _NNI_BN_RELU_MODULE = 2, "batch_norm2d", intrinsic.BNReLU2d
 
 
 class BatchNorm3d(_BatchNorm):
-    """`nn.BatchNorm3d` of integers."""
+    """`nn.BatchNorm3d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> nnq.BatchNorm3d(3)
+    QuantizedBatchNorm3d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
 
     _rank, _operator, _NNI_BN_RELU_MODULE = 3, "batch_norm3d", intrinsic.BNReLU3d
 

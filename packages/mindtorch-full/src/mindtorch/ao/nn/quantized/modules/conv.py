@@ -234,7 +234,14 @@ def _fold_normalization(mod: Any) -> None:
 
 
 class Conv1d(_ConvNd):
-    """`nn.Conv1d` of integers."""
+    """`nn.Conv1d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.Conv1d(1, 2, 3)
+    >>> x = torch.quantize_per_tensor(torch.ones(1, 1, 3), 0.5, 0, torch.quint8)
+    >>> layer(x).shape, layer.weight().dtype
+    (torch.Size([1, 2, 1]), torch.qint8)
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.Conv1d
     _rank, _operator = 1, "conv1d"
@@ -242,7 +249,14 @@ class Conv1d(_ConvNd):
 
 
 class Conv2d(_ConvNd):
-    """`nn.Conv2d` of integers."""
+    """`nn.Conv2d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.Conv2d(1, 2, 3)
+    >>> x = torch.quantize_per_tensor(torch.ones(1, 1, 3, 3), 0.5, 0, torch.quint8)
+    >>> layer(x).shape, layer.weight().dtype
+    (torch.Size([1, 2, 1, 1]), torch.qint8)
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.Conv2d
     _rank, _operator = 2, "conv2d"
@@ -250,7 +264,14 @@ class Conv2d(_ConvNd):
 
 
 class Conv3d(_ConvNd):
-    """`nn.Conv3d` of integers."""
+    """`nn.Conv3d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.Conv3d(1, 2, 3)
+    >>> x = torch.quantize_per_tensor(torch.ones(1, 1, 3, 3, 3), 0.5, 0, torch.quint8)
+    >>> layer(x).shape, layer.weight().dtype
+    (torch.Size([1, 2, 1, 1, 1]), torch.qint8)
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.Conv3d
     _rank, _operator = 3, "conv3d"
@@ -293,19 +314,37 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """`nn.ConvTranspose1d` of integers."""
+    """`nn.ConvTranspose1d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.ConvTranspose1d(1, 2, 2)
+    >>> layer
+    QuantizedConvTranspose1d(1, 2, kernel_size=(2,), stride=(1,), scale=1.0, zero_point=0)
+    """
 
     _rank, _operator, _FLOAT_MODULE = 1, "conv_transpose1d", nn.ConvTranspose1d
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """`nn.ConvTranspose2d` of integers."""
+    """`nn.ConvTranspose2d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.ConvTranspose2d(1, 2, 2)
+    >>> layer
+    QuantizedConvTranspose2d(1, 2, kernel_size=(2, 2), stride=(1, 1), scale=1.0, zero_point=0)
+    """
 
     _rank, _operator, _FLOAT_MODULE = 2, "conv_transpose2d", nn.ConvTranspose2d
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """`nn.ConvTranspose3d` of integers."""
+    """`nn.ConvTranspose3d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.ConvTranspose3d(1, 2, 2)
+    >>> layer
+    QuantizedConvTranspose3d(1, 2, kernel_size=(2, 2, 2), stride=(1, 1, 1), scale=1.0, zero_point=0)
+    """
 
     _rank, _operator, _FLOAT_MODULE = 3, "conv_transpose3d", nn.ConvTranspose3d
 

@@ -12,7 +12,13 @@ __all__ = ["Dropout"]
 
 
 class Dropout(nn.Dropout):
-    """Returns what it is given."""
+    """Returns what it is given.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> nnq.Dropout(0.9)(x).dequantize()
+    tensor([[-1.0000,  0.5000,  2.0000]])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """Return `input`."""

@@ -14,7 +14,13 @@ __all__ = ["Embedding", "EmbeddingBag", "EmbeddingPackedParams"]
 
 
 class EmbeddingPackedParams(nn.Module):
-    """The weight of an embedding."""
+    """The weight of an embedding.
+
+    >>> from torch.ao.nn.quantized.modules.embedding_ops import EmbeddingPackedParams
+    >>> packed = EmbeddingPackedParams(4, 2)
+    >>> packed._weight().shape
+    torch.Size([4, 2])
+    """
 
     _version = 1
 
@@ -62,7 +68,13 @@ class EmbeddingPackedParams(nn.Module):
 
 
 class Embedding(nn.Module):
-    """`nn.Embedding` whose rows are integers; the result is float32."""
+    """`nn.Embedding` whose rows are integers; the result is float32.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.Embedding(4, 2)
+    >>> layer(torch.tensor([1, 3])).shape, layer.weight().dtype
+    (torch.Size([2, 2]), torch.quint8)
+    """
 
     _version = 1
     _FLOAT_MODULE: ClassVar[Any] = (nn.Embedding, None)
@@ -141,7 +153,13 @@ def _converted(cls: Any, mod: Any, precomputed: bool, **options: Any) -> Any:
 
 
 class EmbeddingBag(Embedding):
-    """`nn.EmbeddingBag` whose rows are integers; sums are float32."""
+    """`nn.EmbeddingBag` whose rows are integers; sums are float32.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.EmbeddingBag(4, 2, mode="sum")
+    >>> layer(torch.tensor([1, 3, 2]), torch.tensor([0, 2])).shape, layer.weight().dtype
+    (torch.Size([2, 2]), torch.quint8)
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = (nn.EmbeddingBag, None)
 

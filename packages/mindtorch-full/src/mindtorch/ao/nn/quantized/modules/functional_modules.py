@@ -19,7 +19,13 @@ def _refuse(name: str) -> NoReturn:
 
 
 class FloatFunctional(Module):
-    """Operations whose results pass `activation_post_process`, where quantization observes them."""
+    """Operations whose results pass `activation_post_process`, where quantization observes them.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> f = nnq.FloatFunctional()
+    >>> f.add(torch.ones(2), torch.ones(2)), f.mul_scalar(torch.ones(2), 3.0)
+    (tensor([2., 2.]), tensor([3., 3.]))
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +65,12 @@ class FloatFunctional(Module):
 
 
 class FXFloatFunctional(Module):
-    """Operations alone: in a graph what observes them is a node of its own."""
+    """Operations alone: in a graph what observes them is a node of its own.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> nnq.FXFloatFunctional().add_relu(torch.tensor([-2.0, 2.0]), torch.ones(2))
+    tensor([0., 3.])
+    """
 
     def forward(self, x: Tensor) -> NoReturn:
         """Raise: the operations are methods."""
@@ -95,7 +106,15 @@ class FXFloatFunctional(Module):
 
 
 class QFunctional(Module):
-    """Operations on integers, whose results have one quantizer."""
+    """Operations on integers, whose results have one quantizer.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> f = nnq.QFunctional()
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> f.scale, f.zero_point = 0.5, 10
+    >>> f.add(x, x).dequantize()
+    tensor([[-2.,  1.,  4.]])
+    """
 
     def __init__(self) -> None:
         super().__init__()

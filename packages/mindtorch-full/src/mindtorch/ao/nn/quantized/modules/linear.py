@@ -24,7 +24,14 @@ __all__ = ["Linear", "LinearPackedParams"]
 
 
 class LinearPackedParams(nn.Module):
-    """Weight and bias of a linear layer, which a state dict has as a pair."""
+    """Weight and bias of a linear layer, which a state dict has as a pair.
+
+    >>> from torch.ao.nn.quantized.modules.linear import LinearPackedParams
+    >>> packed = LinearPackedParams(torch.qint8)
+    >>> packed.set_weight_bias(torch.quantize_per_tensor(torch.ones(1, 2), 0.5, 0, torch.qint8), None)
+    >>> packed._weight_bias()[0].dequantize()
+    tensor([[1., 1.]])
+    """
 
     _version = 3
     _packed_params: _Packed
@@ -78,7 +85,13 @@ class LinearPackedParams(nn.Module):
 
 
 class Linear(WeightedQuantizedModule):
-    """`nn.Linear` of integers: input, weight and result are quantized."""
+    """`nn.Linear` of integers: input, weight and result are quantized.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.Linear(3, 2)
+    >>> layer(torch.quantize_per_tensor(torch.ones(1, 3), 0.5, 0, torch.quint8)).shape, layer.weight().dtype
+    (torch.Size([1, 2]), torch.qint8)
+    """
 
     _version = 3
     _FLOAT_MODULE: ClassVar[Any] = (nn.Linear, NonDynamicallyQuantizableLinear)

@@ -42,7 +42,14 @@ class _Scaled:
 
 
 class LayerNorm(_Scaled, nn.LayerNorm):
-    """`nn.LayerNorm` of integers."""
+    """`nn.LayerNorm` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.LayerNorm(3, torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.zeros(3)), 0.5, 10)
+    >>> x = torch.quantize_per_tensor(torch.tensor([[-1.0, 0.5, 2.0]]), 0.5, 10, torch.quint8)
+    >>> layer(x).dequantize()
+    tensor([[-1.,  0.,  1.]])
+    """
 
     def __init__(
         self,
@@ -73,7 +80,17 @@ class LayerNorm(_Scaled, nn.LayerNorm):
 
 
 class GroupNorm(_Scaled, nn.GroupNorm):
-    """`nn.GroupNorm` of integers."""
+    """`nn.GroupNorm` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.GroupNorm(
+    ...     1, 2, torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.zeros(2)), 0.5, 10
+    ... )
+    >>> x = torch.quantize_per_tensor(torch.tensor([[[1.0], [3.0]]]), 0.5, 10, torch.quint8)
+    >>> layer(x).dequantize()
+    tensor([[[-1.],
+             [ 1.]]])
+    """
 
     def __init__(
         self,
@@ -129,15 +146,42 @@ class _InstanceNorm(_Scaled):
 
 
 class InstanceNorm1d(_InstanceNorm, nn.InstanceNorm1d):
-    """`nn.InstanceNorm1d` of integers."""
+    """`nn.InstanceNorm1d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.InstanceNorm1d(
+    ...     1, torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.zeros(1)), 0.5, 10
+    ... )
+    >>> x = torch.quantize_per_tensor(torch.tensor([[[1.0, 3.0]]]), 0.5, 10, torch.quint8)
+    >>> layer(x).dequantize()
+    tensor([[[-1.,  1.]]])
+    """
 
 
 class InstanceNorm2d(_InstanceNorm, nn.InstanceNorm2d):
-    """`nn.InstanceNorm2d` of integers."""
+    """`nn.InstanceNorm2d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.InstanceNorm2d(
+    ...     1, torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.zeros(1)), 0.5, 10
+    ... )
+    >>> x = torch.quantize_per_tensor(torch.tensor([[[[1.0, 3.0]]]]), 0.5, 10, torch.quint8)
+    >>> layer(x).dequantize()
+    tensor([[[[-1.,  1.]]]])
+    """
 
 
 class InstanceNorm3d(_InstanceNorm, nn.InstanceNorm3d):
-    """`nn.InstanceNorm3d` of integers."""
+    """`nn.InstanceNorm3d` of integers.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.InstanceNorm3d(
+    ...     1, torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.zeros(1)), 0.5, 10
+    ... )
+    >>> x = torch.quantize_per_tensor(torch.tensor([[[[[1.0, 3.0]]]]]), 0.5, 10, torch.quint8)
+    >>> layer(x).dequantize()
+    tensor([[[[[-1.,  1.]]]]])
+    """
 
 
 adopt(globals())

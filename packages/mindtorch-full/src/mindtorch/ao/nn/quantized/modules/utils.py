@@ -15,7 +15,12 @@ __all__ = ["WeightedQuantizedModule"]
 
 
 class WeightedQuantizedModule(Module, metaclass=abc.ABCMeta):
-    """A quantized layer with a weight."""
+    """A quantized layer with a weight.
+
+    >>> from torch.ao.nn.quantized.modules.utils import WeightedQuantizedModule
+    >>> issubclass(torch.ao.nn.quantized.Linear, WeightedQuantizedModule)
+    True
+    """
 
     @classmethod
     @abc.abstractmethod

@@ -141,7 +141,13 @@ def get_file_binaries_from_pathnames(
 
 
 def validate_pathname_binary_tuple(data: tuple[str, Any]) -> None:
-    """Refuse what is not a path with an open file; TypeError."""
+    """Refuse what is not a path with an open file; TypeError.
+
+    >>> torch.utils.data.datapipes.utils.common.validate_pathname_binary_tuple(("a.txt", "content"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    TypeError: binary stream within the tuple should have IOBase orits subclasses as type, but it is ...
+    """
     if not isinstance(data, tuple):
         raise TypeError(f"pathname binary data should be tuple type, but it is type {type(data)}")
     if len(data) != 2:

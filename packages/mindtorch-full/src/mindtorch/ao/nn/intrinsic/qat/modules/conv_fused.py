@@ -209,7 +209,15 @@ class _ConvBnNd(_PlainConvNd, NormalizedModule):
 
 
 class ConvBn1d(_ConvBnNd, nn.Conv1d):
-    """A convolution over one dimension with normalization, whose weight is rounded."""
+    """A convolution over one dimension with normalization, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvBn1d(1, 2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 1, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _rank = 1
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.ConvBn1d
@@ -217,14 +225,30 @@ class ConvBn1d(_ConvBnNd, nn.Conv1d):
 
 
 class ConvBnReLU1d(ConvBn1d):
-    """A convolution over one dimension with normalization and ReLU, whose weight is rounded."""
+    """A convolution over one dimension with normalization and ReLU, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvBnReLU1d(1, 2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 1, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.ConvBnReLU1d
     _FUSED_FLOAT_MODULE, _FLOAT_RELU_MODULE = intrinsic.ConvReLU1d, nn.ReLU
 
 
 class ConvBn2d(_ConvBnNd, nn.Conv2d):
-    """A convolution over two dimensions with normalization, whose weight is rounded."""
+    """A convolution over two dimensions with normalization, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvBn2d(1, 2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 1, 3, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _rank = 2
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.ConvBn2d
@@ -232,14 +256,30 @@ class ConvBn2d(_ConvBnNd, nn.Conv2d):
 
 
 class ConvBnReLU2d(ConvBn2d):
-    """A convolution over two dimensions with normalization and ReLU, whose weight is rounded."""
+    """A convolution over two dimensions with normalization and ReLU, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvBnReLU2d(1, 2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 1, 3, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.ConvBnReLU2d
     _FUSED_FLOAT_MODULE, _FLOAT_RELU_MODULE = intrinsic.ConvReLU2d, nn.ReLU
 
 
 class ConvBn3d(_ConvBnNd, nn.Conv3d):
-    """A convolution over three dimensions with normalization, whose weight is rounded."""
+    """A convolution over three dimensions with normalization, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvBn3d(1, 2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 1, 3, 3, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1, 1, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _rank = 3
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.ConvBn3d
@@ -247,7 +287,15 @@ class ConvBn3d(_ConvBnNd, nn.Conv3d):
 
 
 class ConvBnReLU3d(ConvBn3d):
-    """A convolution over three dimensions with normalization and ReLU, whose weight is rounded."""
+    """A convolution over three dimensions with normalization and ReLU, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvBnReLU3d(1, 2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 1, 3, 3, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1, 1, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.ConvBnReLU3d
     _FUSED_FLOAT_MODULE, _FLOAT_RELU_MODULE = intrinsic.ConvReLU3d, nn.ReLU
@@ -269,31 +317,73 @@ class _ConvReLU:
 
 
 class ConvReLU1d(_ConvReLU, qat.Conv1d, _FusedModule):
-    """A convolution over one dimension with ReLU, whose weight is rounded."""
+    """A convolution over one dimension with ReLU, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvReLU1d(1, 2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 1, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE = intrinsic.ConvReLU1d
 
 
 class ConvReLU2d(_ConvReLU, qat.Conv2d, _FusedModule):
-    """A convolution over two dimensions with ReLU, whose weight is rounded."""
+    """A convolution over two dimensions with ReLU, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvReLU2d(1, 2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 1, 3, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE = intrinsic.ConvReLU2d
 
 
 class ConvReLU3d(_ConvReLU, qat.Conv3d, _FusedModule):
-    """A convolution over three dimensions with ReLU, whose weight is rounded."""
+    """A convolution over three dimensions with ReLU, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvReLU3d(1, 2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 1, 3, 3, 3)).shape, type(layer.weight_fake_quant).__name__
+    (torch.Size([1, 2, 1, 1, 1]), 'FusedMovingAvgObsFakeQuantize')
+    """
 
     _FLOAT_MODULE = intrinsic.ConvReLU3d
 
 
 def update_bn_stats(mod: Any) -> None:
-    """Let the normalization of a module learn: `model.apply(update_bn_stats)`."""
+    """Let the normalization of a module learn: `model.apply(update_bn_stats)`.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvBn2d(1, 2, 3, freeze_bn=True, qconfig=qconfig)
+    >>> _ = layer.apply(nniqat.update_bn_stats)
+    >>> layer.bn.training
+    True
+    """
     if isinstance(mod, _ConvBnNd):
         mod.update_bn_stats()
 
 
 def freeze_bn_stats(mod: Any) -> None:
-    """Let the normalization of a module stay as it is."""
+    """Let the normalization of a module stay as it is.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.ConvBn2d(1, 2, 3, qconfig=qconfig)
+    >>> _ = layer.apply(nniqat.freeze_bn_stats)
+    >>> layer.bn.training
+    False
+    """
     if isinstance(mod, _ConvBnNd):
         mod.freeze_bn_stats()
 

@@ -17,7 +17,15 @@ __all__ = ["LinearBn1d"]
 
 
 class LinearBn1d(nn.Linear, NormalizedModule):
-    """A linear layer with normalization, whose weight is rounded."""
+    """A linear layer with normalization, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.LinearBn1d(2, 3, qconfig=qconfig).eval()
+    >>> layer(torch.ones(1, 2)).shape
+    torch.Size([1, 3])
+    """
 
     def __init__(
         self,

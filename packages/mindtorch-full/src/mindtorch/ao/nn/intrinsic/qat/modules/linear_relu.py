@@ -15,7 +15,15 @@ __all__ = ["LinearReLU"]
 
 
 class LinearReLU(qat.Linear, _FusedModule):
-    """A linear layer with ReLU, whose weight is rounded."""
+    """A linear layer with ReLU, whose weight is rounded.
+
+    >>> import torch.ao.nn.intrinsic.qat as nniqat
+    >>> from torch.ao.quantization import get_default_qat_qconfig
+    >>> qconfig = get_default_qat_qconfig("x86")
+    >>> layer = nniqat.LinearReLU(2, 3, qconfig=qconfig)
+    >>> bool((layer(torch.ones(1, 2)) >= 0).all())
+    True
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.LinearReLU
 

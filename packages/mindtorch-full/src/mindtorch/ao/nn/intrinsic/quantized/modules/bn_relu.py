@@ -12,7 +12,12 @@ __all__ = ["BNReLU2d", "BNReLU3d"]
 
 
 class BNReLU2d(layers.BatchNorm2d):
-    """Normalization of images, and ReLU."""
+    """Normalization of images, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic.quantized as nniq
+    >>> nniq.BNReLU2d(3)
+    QuantizedBNReLU2d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
 
     _FLOAT_MODULE, _operator = intrinsic.BNReLU2d, "batch_norm2d_relu"
 
@@ -23,7 +28,12 @@ class BNReLU2d(layers.BatchNorm2d):
 
 
 class BNReLU3d(layers.BatchNorm3d):
-    """Normalization of volumes, and ReLU."""
+    """Normalization of volumes, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic.quantized as nniq
+    >>> nniq.BNReLU3d(3)
+    QuantizedBNReLU3d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
 
     _FLOAT_MODULE, _operator = intrinsic.BNReLU3d, "batch_norm3d_relu"
 

@@ -40,21 +40,42 @@ class _ConvReLU:
 
 
 class ConvReLU1d(_ConvReLU, layers.Conv1d):
-    """A convolution over one dimension, and ReLU."""
+    """A convolution over one dimension, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic.quantized as nniq
+    >>> layer = nniq.ConvReLU1d(1, 2, 3)
+    >>> x = torch.quantize_per_tensor(torch.ones(1, 1, 3), 0.5, 0, torch.quint8)
+    >>> bool((layer(x).dequantize() >= 0).all())
+    True
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.ConvReLU1d
     _trained = intrinsic.qat.ConvBnReLU1d
 
 
 class ConvReLU2d(_ConvReLU, layers.Conv2d):
-    """A convolution over two dimensions, and ReLU."""
+    """A convolution over two dimensions, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic.quantized as nniq
+    >>> layer = nniq.ConvReLU2d(1, 2, 3)
+    >>> x = torch.quantize_per_tensor(torch.ones(1, 1, 3, 3), 0.5, 0, torch.quint8)
+    >>> bool((layer(x).dequantize() >= 0).all())
+    True
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.ConvReLU2d
     _trained = intrinsic.qat.ConvBnReLU2d
 
 
 class ConvReLU3d(_ConvReLU, layers.Conv3d):
-    """A convolution over three dimensions, and ReLU."""
+    """A convolution over three dimensions, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic.quantized as nniq
+    >>> layer = nniq.ConvReLU3d(1, 2, 3)
+    >>> x = torch.quantize_per_tensor(torch.ones(1, 1, 3, 3, 3), 0.5, 0, torch.quint8)
+    >>> bool((layer(x).dequantize() >= 0).all())
+    True
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.ConvReLU3d
     _trained = intrinsic.qat.ConvBnReLU3d

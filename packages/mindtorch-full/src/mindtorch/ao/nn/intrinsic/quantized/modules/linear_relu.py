@@ -14,7 +14,14 @@ __all__ = ["LinearReLU"]
 
 
 class LinearReLU(layers.Linear):
-    """A linear layer, and ReLU."""
+    """A linear layer, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic.quantized as nniq
+    >>> layer = nniq.LinearReLU(3, 2)
+    >>> x = torch.quantize_per_tensor(torch.ones(1, 3), 0.5, 0, torch.quint8)
+    >>> bool((layer(x).dequantize() >= 0).all())
+    True
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.LinearReLU
 

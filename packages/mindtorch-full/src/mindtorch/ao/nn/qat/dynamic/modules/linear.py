@@ -12,7 +12,13 @@ __all__ = ["Linear"]
 
 
 class Linear(qat.Linear):
-    """`nn.Linear` whose weight is rounded; its observer of activations keeps nothing of earlier ones."""
+    """`nn.Linear` whose weight is rounded; its observer of activations keeps nothing of earlier ones.
+
+    >>> import torch.ao.nn.qat.dynamic as nnqatd
+    >>> from torch.ao.quantization.qconfig import default_dynamic_qat_qconfig
+    >>> nnqatd.Linear(2, 3, qconfig=default_dynamic_qat_qconfig)(torch.ones(1, 2)).shape
+    torch.Size([1, 3])
+    """
 
     def __init__(
         self,

@@ -203,7 +203,13 @@ class _Recurrent(nn.Module):
 
 
 class LSTM(_Recurrent):
-    """`nn.LSTM` with quantized weights."""
+    """`nn.LSTM` with quantized weights.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.dynamic.LSTM(3, 4)
+    >>> layer(torch.ones(2, 1, 3))[0].shape
+    torch.Size([2, 1, 4])
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.LSTM
 
@@ -234,7 +240,13 @@ class LSTM(_Recurrent):
 
 
 class GRU(_Recurrent):
-    """`nn.GRU` with quantized weights."""
+    """`nn.GRU` with quantized weights.
+
+    >>> import torch.ao.nn.quantized as nnq
+    >>> layer = nnq.dynamic.GRU(3, 4)
+    >>> layer(torch.ones(2, 1, 3))[0].shape
+    torch.Size([2, 1, 4])
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = nn.GRU
 

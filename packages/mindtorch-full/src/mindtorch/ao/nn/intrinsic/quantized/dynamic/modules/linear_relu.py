@@ -14,7 +14,12 @@ __all__ = ["LinearReLU"]
 
 
 class LinearReLU(dynamic.Linear):
-    """A linear layer, and ReLU."""
+    """A linear layer, and ReLU.
+
+    >>> import torch.ao.nn.intrinsic.quantized.dynamic as nniqd
+    >>> bool((nniqd.LinearReLU(3, 2)(torch.ones(1, 3)) >= 0).all())
+    True
+    """
 
     _FLOAT_MODULE: ClassVar[Any] = intrinsic.LinearReLU
 
