@@ -273,3 +273,19 @@ class Scaled(NamedTuple):
 def test_a_named_tuple_that_overrides_functions_is_asked_as_a_tensor_is(call):
     weights = [Scaled(T.arange(12.0).reshape(4, 3), 2.0) for T in (mt, torch)]
     assert call(mt, weights[0]) == call(torch, weights[1])
+
+
+def test_an_attribute_is_read_where_types_do_not_override():
+    asked = []
+
+    class Noting(mindtorch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            asked.append(func)
+            with mindtorch._C.DisableTorchFunctionSubclass():
+                return func(*args, **(kwargs or {}))
+
+    held = mindtorch.ones(2).as_subclass(Noting)
+    assert held.grad is None
+    assert len(asked) == 1  # the override reads it and is not asked again
+    assert mindtorch.nn.LazyLinear(3)(mindtorch.ones(1, 2)).shape == (1, 3)

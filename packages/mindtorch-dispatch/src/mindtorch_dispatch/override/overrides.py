@@ -152,7 +152,7 @@ def ask(
     kwargs: dict[str, Any],
     category: type[Warning] = UserWarning,
 ) -> tuple[bool, Any]:
-    """Ask the innermost mode, then the arguments in order: (True, result) of the first that answers.
+    """Ask the innermost mode, then, where types override, the arguments in order: (True, result) of the first that answers.
 
     `category` is that of the warning about an override that is no classmethod: functions that are Python in torch have
     another, and give their override keywords that are empty, too.
@@ -170,7 +170,7 @@ def ask(
             result = method(func, types, args, *given)
         if result is not NotImplemented:
             return True, result
-    for item in overloaded:
+    for item in overloaded if types_override() else ():
         method = item.__torch_function__
         if getattr(method, "__self__", None) is item:
             warnings.warn(

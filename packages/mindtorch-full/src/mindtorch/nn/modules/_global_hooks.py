@@ -123,14 +123,12 @@ def _set_backward_kind(*, is_full: bool) -> None:
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Register a legacy backward hook for all modules; raises where full ones are registered.
 
-    >>> handle = torch.nn.modules.module.register_module_backward_hook(
-    ...     lambda module, grad_input, grad_output: print(grad_output)
-    ... )
-    >>> layer = torch.nn.ReLU()
-    >>> layer(torch.ones(2, requires_grad=True)).sum().backward()
-    (tensor([1., 1.]),)
-    >>> handle.remove()
-    >>> torch.nn.modules.module._global_is_full_backward_hook = None
+    >>> from torch.nn.modules.module import register_module_backward_hook, register_module_full_backward_hook
+    >>> register_module_full_backward_hook(lambda module, grad_input, grad_output: None).remove()
+    >>> register_module_backward_hook(print)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Cannot use both regular backward hooks and full backward hooks as a global Module hook. ...
     """
     _set_backward_kind(is_full=False)
     return add_hook(_global_backward_hooks, hook)
