@@ -41,6 +41,8 @@ GONE = {
     "test_utils.py": "torch.autograd._functions.utils.check_onnx_broadcast",
 }
 """Files that import what torch 2.13.0 has no more. Their tests of it fail on torch itself, and are not on the board."""
+WITH_STAND_INS = frozenset(("test_fake_tensor.py",))
+"""Files that take flags from a module that imports generators of code: `stand_ins/` has the flags, on both sides."""
 SAMPLES = {
     "functorch/test_ops.py": 300,
     "functorch/test_vmap.py": 500,
@@ -100,7 +102,7 @@ def infrastructure() -> Path | None:
 def internals(name: str) -> list[Path]:
     """Return the folders that `torch.testing._internal` is made of for a test file, the first one first."""
     own, newer = tests(), infrastructure()
-    stand_ins = [HERE / "stand_ins"] if name.startswith("distributed/") else []
+    stand_ins = [HERE / "stand_ins"] if name.startswith("distributed/") or name in WITH_STAND_INS else []
     roots = [own.parent if own is not None and name in OWN_RELEASE else None, newer]
     return stand_ins + [root / "torch" / "testing" / "_internal" for root in roots if root is not None]
 

@@ -20,14 +20,14 @@ from mindtorch_dispatch.execute.executor import Plan, run_composite, run_inplace
 from mindtorch_dispatch.state import mode_set, state
 from mindtorch_dispatch.table import OpRow
 from mindtorch_dispatch.typing import Tensor
-from mindtorch_storage.tensor_base import TensorBase, math_bits, share_bytes
+from mindtorch_storage.tensor_base import TensorBase, math_bits
 
 from .backward import grad as reverse_grad
 from .derivative import find_derivative
 from .forward_switch import switch
 from .node import OpNode, meta_of
 from .saved import SavedResult
-from .views import leaf_over, region_of, with_bits
+from .views import alias_over, leaf_over, region_of, with_bits
 
 _ids = itertools.count()
 
@@ -157,7 +157,7 @@ def any_tangent(values: Sequence[Any]) -> bool:
 
 
 def _plain(tensor: TensorBase) -> Any:
-    return share_bytes(type(tensor), tensor._sig.spec.plain, tensor)
+    return alias_over(tensor, tensor._sig.spec.plain)
 
 
 class _Inputs:

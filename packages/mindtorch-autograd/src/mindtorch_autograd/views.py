@@ -126,7 +126,16 @@ def set_history(tensor: TensorBase, node: Node, number: int) -> None:
 
 def leaf_over(tensor: TensorBase) -> Any:
     """Return a leaf without history over the tensor's bytes and version counter that requires grad."""
-    return share_bytes(type(tensor), tensor._sig.spec.tracked, tensor)
+    return alias_over(tensor, tensor._sig.spec.tracked)
+
+
+def alias_over(tensor: TensorBase, sig: Any) -> Any:
+    """Return a tensor without history over the bytes of a tensor, of its class; what a program keeps on it comes along."""
+    made = share_bytes(type(tensor), sig, tensor)
+    attributes = getattr(tensor, "__dict__", None)
+    if attributes:
+        vars(made).update(attributes)  # operators of a wrapper read them
+    return made
 
 
 def set_requires_grad(tensor: TensorBase, value: bool) -> None:

@@ -91,7 +91,6 @@ RAISES = [
         "layout",
     ),
     ("torch._subclasses.FakeTensorMode", "load('_subclasses').FakeTensorMode(shape_env=object())", "symbolic"),
-    ("torch._subclasses.FakeTensorMode", "load('_subclasses').CrossRefFakeMode()", "symbolic"),
     ("torch.ops.load_library", "torch.ops.load_library('missing.so')", "Could not load"),
     ("torch.jit.script", "torch.jit.script(torch.nn.LSTM(2, 3)).code", "no definition that compiles"),
     ("torch.jit.script", "torch.jit.script(torch.nn.LSTM(2, 3)).save('x')", "no definition that compiles"),

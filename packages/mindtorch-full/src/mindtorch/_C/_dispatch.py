@@ -41,6 +41,7 @@ __all__ = [
     "_dispatch_has_kernel",
     "_dispatch_has_kernel_for_dispatch_key",
     "_dispatch_isTensorSubclassLike",
+    "_dispatch_key_set",
     "_dispatch_keys",
     "_dispatch_tls_is_dispatch_key_excluded",
     "_dispatch_tls_is_dispatch_key_included",
@@ -144,6 +145,11 @@ def _dispatch_tls_set_dispatch_key_included(key: Any, desired: bool) -> None:
 def _dispatch_keys(tensor: Any) -> DispatchKeySet:
     keys = DispatchKeySet([BACKEND_KEYS[tensor.device.type]])
     return keys if tensor.is_inference() else keys.add(DispatchKey.Autograd)
+
+
+def _dispatch_key_set(tensor: Any) -> str:
+    """Return the keys of a tensor as a text."""
+    return str(_dispatch_keys(tensor))
 
 
 def _overloads() -> Iterator[tuple[str, OpRow, bool]]:

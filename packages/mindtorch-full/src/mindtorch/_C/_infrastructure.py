@@ -69,6 +69,7 @@ __all__ = [
     "_stash_obj_in_tls",
     "_storage_Use_Count",
     "_storage_address",
+    "_storage_id",
     "has_lapack",
     "has_mkl",
     "has_openmp",
@@ -274,6 +275,16 @@ def _data_address(tensor: object) -> int:
     storage = _storage_of("_data_address", "int", tensor)
     settle()
     return storage._allocation.pointer()
+
+
+def _storage_id(tensor: object) -> int:
+    """Return a number that tensors over one storage have in common, and others do not.
+
+    >>> x = torch.ones(3)
+    >>> torch._C._storage_id(x[1:]) == torch._C._storage_id(x)
+    True
+    """
+    return _storage_of("_storage_id", "int", tensor)._cdata
 
 
 def _storage_address(tensor: object) -> int:

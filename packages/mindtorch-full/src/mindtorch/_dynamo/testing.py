@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import functools
+import unittest
+from collections.abc import Callable, Sequence
 from typing import Any
+from unittest import mock
 
 import mindtorch as torch
 from mindtorch._dynamo import lookup_backend
@@ -94,6 +98,49 @@ def rand_strided(
     else:
         memory = torch.zeros(needed, dtype=dtype, device=device)
     return torch.as_strided(memory, size, stride)
+
+
+def _patched(fn: Callable[..., Any], patches: Sequence[tuple[Any, str, Any]]) -> Callable[..., Any]:
+    @functools.wraps(fn)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with contextlib.ExitStack() as stack:
+            for module, name, value in patches:
+                stack.enter_context(mock.patch.object(module, name, value))
+            return fn(*args, **kwargs)
+
+    return run
+
+
+def make_test_cls_with_patches(
+    cls: type,
+    cls_prefix: str,
+    fn_suffix: str,
+    *patches: tuple[Any, str, Any],
+    xfail_prop: str | None = None,
+    decorator: Callable[[Any], Any] = lambda test: test,
+) -> type:
+    """Return a class of the tests of another one, which run while attributes of modules have other values.
+
+    Args:
+        cls_prefix: stands before the class's name.
+        fn_suffix: stands behind the names of its tests.
+        patches: modules, names of their attributes, and the values.
+        xfail_prop: tests that have an attribute of this name are expected to fail.
+        decorator: is applied to every test.
+    """
+    made = type(f"{cls_prefix}{cls.__name__}", cls.__bases__, {})
+    made.__qualname__ = made.__name__
+    for name in dir(cls):
+        one = getattr(cls, name)
+        if name.startswith("test_") and callable(one):
+            test = _patched(one, patches)
+            test.__name__ = name + fn_suffix
+            if xfail_prop is not None and hasattr(one, xfail_prop):
+                test = unittest.expectedFailure(test)
+            setattr(made, name + fn_suffix, decorator(test))
+        elif name.startswith("test_") or not hasattr(made, name):
+            setattr(made, name, one)
+    return made
 
 
 adopt(globals())

@@ -55,32 +55,38 @@ def fake_call(mode: Any, fake_class: type, func: Any, args: Any, kwargs: dict[st
     if constant is not None and not isinstance(constant, TensorBase):
         return constant
     _refuse_values(func, name, leaves)
-    written = _written(func, leaves, spec)
-    for fake in written:
-        fake.constant = None
+    if constant is None:
+        for fake in _written(func, leaves, spec):
+            if fake.constant is not None:
+                mode.fake_tensor_converter.forget_constants({fake.constant.untyped_storage()._cdata})
     return _run(mode, fake_class, func, leaves, spec, constant)
 
 
 def _literal(mode: Any, fake_class: Any, func: Any, value: Any) -> Any:
     fake = mode.from_tensor(value)
     if value.numel() <= CONSTANT_LIMIT:
-        fake.constant = value
+        mode.fake_tensor_converter.keep_constant(fake, value)
     return fake
 
 
 def _constant(func: Any, leaves: list[Any], spec: Any, fakes: list[Any]) -> Any:
-    """Return what the call gives on remembered literals; None where an operand is none, or is written."""
-    if not fakes or any(fake.constant is None for fake in fakes):
-        return None
-    if any(argument.is_write for argument in func._schema.arguments) or "generator" in str(func._schema):
+    """Return what the call gives on remembered literals, which it may write to; None where an operand is none.
+
+    Where the result is too large to be remembered, literals that it shares memory with are forgotten: it may be written.
+    """
+    if not fakes or any(fake.constant is None for fake in fakes) or torch.Tag.nondeterministic_seeded in func.tags:
         return None
     values = [leaf.constant if isinstance(leaf, type(fakes[0])) else leaf for leaf in leaves]
     args, kwargs = tree_unflatten(values, spec)
+    converter = fakes[0].fake_mode.fake_tensor_converter
+    memory = {fake.constant.untyped_storage()._cdata for fake in fakes}
     with mode_set(dispatch_modes=()):
         made = func(*args, **kwargs)
     if isinstance(made, TensorBase):
-        small = made._sig.spec.numel <= CONSTANT_LIMIT and made._sig.spec.device.type == "cpu"
-        return made if small else None
+        if made._sig.spec.numel <= CONSTANT_LIMIT and made._sig.spec.device.type == "cpu":
+            return made
+        converter.forget_constants(memory & {made.untyped_storage()._cdata})
+        return None
     return made if isinstance(made, (bool, int, float, complex)) else None
 
 
@@ -120,7 +126,7 @@ def _run(mode: Any, fake_class: Any, func: Any, leaves: list[Any], spec: Any, co
     stand_ins: dict[int, Any] = {}
     for leaf in leaves:
         if isinstance(leaf, fake_class) and id(leaf) not in fakes:
-            sig = leaf._sig.spec.with_(device=_META).plain
+            sig = leaf._sig.requiring(False).on(leaf._sig.spec.with_(device=_META))
             fake = make_tensor(torch.Tensor, sig, None, leaf._storage, leaf._offset, [leaf._counter[0]])
             fakes[id(leaf)] = fake
             stand_ins[id(fake)] = leaf
@@ -142,13 +148,18 @@ def _run(mode: Any, fake_class: Any, func: Any, leaves: list[Any], spec: Any, co
         if not isinstance(value, TensorBase):
             return value
         leaf = stand_ins.get(id(value))
-        return fake_class(mode, value, device) if leaf is None else leaf
+        if leaf is not None:
+            return leaf
+        # Numbers alone give a real tensor, whose value is known.
+        return (
+            fake_class(mode, value, device) if value.device.type == "meta" else _literal(mode, fake_class, func, value)
+        )
 
     result = tree_map(wrapped, made)
     for fake in fakes.values():
         _follow(stand_ins[id(fake)], fake)
     if isinstance(constant, TensorBase) and isinstance(result, fake_class):
-        result.constant = constant
+        mode.fake_tensor_converter.keep_constant(result, constant)
     return result
 
 
@@ -156,7 +167,8 @@ def _follow(leaf: Any, fake: Any) -> None:
     """Give a fake the geometry that the operator gave its stand-in."""
     sig = leaf._sig
     spec = fake._sig.spec.with_(device=sig.spec.device)
-    leaf._sig = sig if spec is sig.spec else spec.tracked if sig.requires_grad else spec.plain
+    if spec is not sig.spec:
+        leaf._sig = sig.on(spec)
     leaf._storage, leaf._offset = fake._storage, fake._offset
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,56 @@ def is_sparse_compressed(t: Any) -> bool:
 def is_sparse_any(t: Any) -> bool:
     """Return whether this is a sparse tensor."""
     return is_sparse_coo(t) or is_sparse_compressed(t)
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorMetadata:
+    """All that a tensor is besides its elements."""
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    device: torch.device
+    layout: torch.layout
+    memory_format: torch.memory_format | None
+    storage_offset: int
+    storage_bytes: int | None
+    requires_grad: bool
+    is_quantized: bool
+    is_conj: bool
+    is_neg: bool
+    is_inference: bool
+    is_sparse: bool
+    is_coalesced: bool | None
+    dense_dim: int | None
+    sparse_dim: int | None
+
+
+def extract_tensor_metadata(t: torch.Tensor) -> TensorMetadata:
+    """Return all that a tensor is besides its elements."""
+    sparse = is_sparse_any(t)
+    memory_format = None if sparse else torch._prims_common.suggest_memory_format(t)
+    if memory_format is not None and not t.is_contiguous(memory_format=memory_format):
+        memory_format = None
+    return TensorMetadata(
+        t.dtype,
+        t.shape,
+        t.stride() if t.layout is torch.strided else (),
+        t.device,
+        t.layout,
+        memory_format,
+        t.storage_offset(),
+        None if sparse else t.untyped_storage().nbytes(),
+        t.requires_grad,
+        t.is_quantized,
+        t.is_conj(),
+        t.is_neg(),
+        t.is_inference(),
+        t.is_sparse,
+        t.is_coalesced() if t.is_sparse else None,
+        t.dense_dim() if sparse else None,
+        t.sparse_dim() if sparse else None,
+    )
 
 
 def assert_eq(a: object, b: object) -> None:

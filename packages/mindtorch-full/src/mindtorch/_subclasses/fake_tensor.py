@@ -9,13 +9,16 @@ fake = mode.from_tensor(real)      # the fake of a tensor
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import mindtorch as torch
 from mindtorch._C._modes import _TorchDispatchModeKey
+from mindtorch._functorch import config as functorch_config
 from mindtorch._naming import adopt
-from mindtorch._subclasses._fake_dispatch import fake_call
+from mindtorch._subclasses._fake_cache import DispatchCache, _CacheKeyState, key_of
+from mindtorch._subclasses._fake_cache import DispatchCacheInfo as DispatchCacheInfo
 from mindtorch._subclasses._fake_errors import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -25,7 +28,10 @@ from mindtorch._subclasses._fake_errors import (
     UnsupportedMutationAliasingException,
     UnsupportedOperatorException,
 )
+from mindtorch._subclasses._metadata import TensorMetadata as TensorMetadata
+from mindtorch._subclasses._metadata import extract_tensor_metadata as extract_tensor_metadata
 from mindtorch._subclasses.meta_utils import Likenesses, MetaConverter
+from mindtorch.overrides import TorchFunctionMode
 from mindtorch.tensor.tensor import Tensor
 from mindtorch.utils._python_dispatch import (
     TorchDispatchMode,
@@ -42,6 +48,7 @@ from mindtorch_storage.tensor_base import make_tensor
 __all__ = [
     "DataDependentOutputException",
     "DynamicOutputShapeException",
+    "FakeCopyMode",
     "FakeTensor",
     "FakeTensorConverter",
     "FakeTensorDeviceMismatchError",
@@ -75,9 +82,11 @@ class FakeTensor(Tensor):
         """Return the fake over the meta tensor `elem`; AssertionError when that one has data."""
         if elem.device.type != "meta":
             raise AssertionError(f"elem.device.type must be 'meta', got {elem.device.type}")
+        if not fake_mode.allow_meta and Device(device).type == "meta":
+            raise AssertionError("device.type must not be 'meta' when allow_meta is False")
         spec = elem._sig.spec.with_(device=_normalized(device))
         tracked = options.get("requires_grad", elem._sig.requires_grad)
-        sig = spec.tracked if tracked else spec.plain
+        sig = elem._sig.requiring(tracked).on(spec)
         made = make_tensor(cls, sig, None, elem._materialized_storage(), elem._offset, elem._counter)
         made.fake_mode = fake_mode
         made.constant = constant
@@ -130,16 +139,42 @@ class FakeTensorConverter:
     """Remembers the fake of every tensor and storage, for as long as that lives."""
 
     def __init__(self) -> None:
-        self._tensors = Likenesses()
+        self.tensor_memo = Likenesses()
         self.meta_converter = MetaConverter()
+        self._constants: dict[int, list[weakref.ref[Any]]] = {}
+
+    def keep_constant(self, fake: Any, value: Any) -> None:
+        """Remember the value of a fake; fakes whose values share memory forget them together."""
+        fake.constant = value
+        alike = self._constants.setdefault(value.untyped_storage()._cdata, [])
+        alike[:] = [one for one in alike if one() is not None and one() is not fake]
+        alike.append(weakref.ref(fake))
+
+    def forget_constants(self, memory: set[int]) -> None:
+        """Forget the values in these storages, which are written with something unknown, or may be."""
+        for fake in (one() for storage in memory for one in self._constants.pop(storage, ())):
+            if fake is not None:
+                fake.constant = None
+
+    def from_real_tensor(self, fake_mode: Any, t: Any) -> Any:
+        """Return the fake of a tensor, the same one as long as it lives."""
+        return self.fake_of(fake_mode, t)
+
+    def from_meta_and_device(self, fake_mode: Any, t: Any, device: Any) -> Any:
+        """Return the fake over a meta tensor that says it is on ``device``."""
+        if t.device.type != "meta":
+            raise AssertionError("tensor must be on the `meta` device")
+        return self.tensor_memo.of(t, lambda: FakeTensor(fake_mode, t, Device(device)))
 
     def fake_of(self, mode: Any, tensor: Any) -> Any:
         """Return the fake of `tensor`, the same one every time; tensors over one storage have fakes over one."""
-        return self._tensors.of(tensor, lambda: self._make(mode, tensor))
+        return self.tensor_memo.of(tensor, lambda: self._make(mode, tensor))
 
     def _make(self, mode: Any, tensor: Any) -> Any:
         elem = self.meta_converter.element(tensor)
         made: Any = FakeTensor(mode, elem, tensor.device, requires_grad=tensor.requires_grad)
+        if tensor.is_inference():
+            made._sig = made._sig.spec.inference_tracked if tensor.requires_grad else made._sig.spec.inference
         if tensor.requires_grad and not tensor.is_leaf:
             with mode, torch.enable_grad():
                 made = made.clone()
@@ -161,6 +196,7 @@ class FakeTensorMode(TorchDispatchMode):
     """
 
     _mode_key = _TorchDispatchModeKey.FAKE
+    _cache = DispatchCache()
 
     def __init__(
         self,
@@ -179,6 +215,7 @@ class FakeTensorMode(TorchDispatchMode):
         self.shape_env = None
         self.static_shapes = True if static_shapes is None else static_shapes
         self.export = export
+        self.allow_meta = bool(functorch_config.fake_tensor_allow_meta)
         self.fake_tensor_converter = FakeTensorConverter()
         self._entered: list[Any] = []
 
@@ -187,7 +224,21 @@ class FakeTensorMode(TorchDispatchMode):
 
     def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run an operator without data; the errors of this module where it needs some."""
-        return fake_call(self, FakeTensor, func, args, dict(kwargs or {}))
+        return self._cache.call(self, FakeTensor, func, args, dict(kwargs or {}))
+
+    def _cache_key(self, state: _CacheKeyState, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Return what the result of a call depends on; calls with the same one have the same result."""
+        return key_of(self, FakeTensor, func, args, kwargs)
+
+    @classmethod
+    def cache_info(cls) -> DispatchCacheInfo:
+        """Return how often calls were known from earlier ones."""
+        return cls._cache.info()
+
+    @classmethod
+    def cache_clear(cls) -> None:
+        """Forget all calls."""
+        cls._cache.clear()
 
     def __enter__(self) -> FakeTensorMode:
         modes = torch.utils._python_dispatch._get_current_dispatch_mode_stack()
@@ -237,6 +288,25 @@ class FakeTensorMode(TorchDispatchMode):
             if is_traceable_wrapper_subclass(tensor):
                 return transform_subclass(tensor, lambda name, inner: self.from_tensor(inner))
             return self.fake_tensor_converter.fake_of(self, tensor)
+
+
+class FakeCopyMode(TorchFunctionMode):
+    """A mode in which `copy.deepcopy` makes fakes of ``fake_mode``: of a module one without data."""
+
+    def __init__(self, fake_mode: FakeTensorMode) -> None:
+        super().__init__()
+        self.fake_mode = fake_mode
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is Tensor.__deepcopy__:
+            tensor, memo = args
+            if id(tensor) not in memo:
+                memo[id(tensor)] = self.fake_mode.from_tensor(tensor)
+            return memo[id(tensor)]
+        if getattr(func, "__name__", "") == "clone":
+            args = (self.fake_mode.from_tensor(args[0]), *args[1:])
+        with torch._C.DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
 
 
 def is_fake(x: object) -> bool:

@@ -25,19 +25,36 @@ _META = Device("meta")
 
 
 class Likenesses:
-    """What was made of objects, by identity, for as long as those live."""
+    """What was made of objects, by identity, for as long as both live."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __contains__(self, original: object) -> bool:
+        found = self._known.get(id(original))
+        return found is not None and found[0]() is original and found[1]() is not None
+
+    def original_of(self, made: Any) -> Any:
+        """Return the object that something was made of, None where that is not known any more."""
+        return next((original() for original, likeness in self._known.values() if likeness() is made), None)
 
     def of(self, original: Any, make: Callable[[], Any]) -> Any:
         """Return what was made of `original`, which is made when there is none yet."""
         key = id(original)
         found = self._known.get(key)
-        if found is not None and found[0]() is original:
-            return found[1]
-        made = make()
-        self._known[key] = (weakref.ref(original, lambda _: self._known.pop(key, None)), made)
+        made = found[1]() if found is not None and found[0]() is original else None
+        if made is None:
+            made = make()
+            entry: Any = None
+
+            def forget(_: Any) -> None:
+                if self._known.get(key) is entry:
+                    del self._known[key]
+
+            entry = self._known[key] = (weakref.ref(original, forget), weakref.ref(made, forget))
         return made
 
 
@@ -53,8 +70,12 @@ class MetaConverter:
             raise NotImplementedError("MetaConverter: copy_data is not offered: meta tensors have no values")
         self.copy_data = copy_data
         self.hit = self.miss = 0
-        self._tensors = Likenesses()
-        self._storages = Likenesses()
+        self.tensor_memo = Likenesses()
+        self.storage_memo = Likenesses()
+
+    def original_of(self, storage: Any) -> Any:
+        """Return the storage that one without data stands for, None where it is not known any more."""
+        return self.storage_memo.original_of(storage)
 
     def successful(self) -> bool:
         """Return whether something was converted, and nothing refused."""
@@ -75,7 +96,7 @@ class MetaConverter:
             raise NotImplementedError("MetaConverter: shapes are never symbolic, and there are no callbacks")
         if not isinstance(t, torch.Tensor):
             return t
-        made = self._tensors.of(t, lambda: self._make(t))
+        made = self.tensor_memo.of(t, lambda: self._make(t))
         self.hit += 1
         return made
 
@@ -101,7 +122,7 @@ class MetaConverter:
         """Return a new meta tensor with the geometry of `tensor`, over the likeness of its storage."""
         spec = tensor._sig.spec
         storage = tensor._materialized_storage()
-        likeness = self._storages.of(storage, lambda: UntypedStorage(storage.nbytes(), device="meta"))
+        likeness = self.storage_memo.of(storage, lambda: UntypedStorage(storage.nbytes(), device="meta"))
         return make_tensor(Tensor, spec.with_(device=_META).plain, None, likeness, tensor._offset, [0])
 
 

@@ -208,6 +208,125 @@ def a_model_and_its_training_step(T):
     return described(T, [out, loss, model[0].weight.grad]), {name: described(T, value) for name, value in state.items()}
 
 
+@scenarios
+def values_of_literals_follow_writes(T):
+    """Values stay known while known ones are written, and are forgotten with all that shares their memory."""
+    found = []
+    with fakes(T).FakeTensorMode():
+        x = T.tensor(4.0)
+        y = x.add_(1)
+        found += [x.item(), y.item()]
+        for write in (
+            lambda one: one[:].add_(T.rand([1])), lambda one: one.expand([4]).__setitem__(0, 1), lambda one: one.resize_([2]),
+            lambda one: one[:].mul_(3), lambda one: one.add(T.rand([1])),
+        ):  # fmt: skip
+            x = T.tensor([1.0])
+            write(x)
+            found.append(None if x.constant is None else x.constant.tolist())
+        found += [T.div(4, 4, rounding_mode="trunc").constant.item(), type(T.div(3, 2)).__name__]
+    return found
+
+
+@scenarios
+def results_of_calls_are_remembered(T):
+    module = fakes(T)
+    counted = []
+
+    def info():
+        found = module.FakeTensorMode.cache_info()
+        counted.append((found.hits, found.misses, found.bypasses.get("inplace view", 0)))
+
+    with module.FakeTensorMode():
+        x, y, other = T.randn(4, 3), T.randn(4, 3), T.randn(3, 4).t()
+        base = T.randn(2, 4, 3)
+        module.FakeTensorMode.cache_clear()
+        made = []
+        for call in (
+            lambda: x + y, lambda: x + y, lambda: x + other, lambda: x.add_(y), lambda: y.add_(x), lambda: x.mul(x),
+            lambda: x.mul(y), lambda: base.permute(1, 0, 2), lambda: base.permute(1, 0, 2), lambda: T.split(x, 2),
+            lambda: T.split(y, 2), lambda: x.clone().unsqueeze_(0), lambda: x + 1.0, lambda: x + 1,
+        ):  # fmt: skip
+            made.append(described(T, call()))
+            info()
+        with T.inference_mode():
+            z = x + y
+            made.append([one.is_inference() for one in (z, x + y, z + 1, z[0], x[0], x.mul_(2))])
+        info()
+        view = base[1]
+        same = view.untyped_storage()._cdata == base.untyped_storage()._cdata
+        metadata = module.extract_tensor_metadata(view)
+    return counted, made, same, tuple(metadata.shape), metadata.storage_offset, metadata.storage_bytes
+
+
+@scenarios
+def real_results_are_compared_with_fakes(T):
+    utils = part(T, "_subclasses.fake_utils")
+    with utils.CrossRefFakeMode():
+        made = T.nn.functional.relu(T.ones(2, 3) - 2).t().contiguous()
+    mode = fakes(T).FakeTensorMode(allow_non_fake_inputs=True)
+    x = T.arange(6.0)
+    with mode:
+        y = mode.from_tensor(x)[2:4]
+    back = utils.try_convert_fake_to_real([y, 3])
+    return (
+        made.shape,
+        back[0].tolist(),
+        back[1],
+        utils.outputs_alias_inputs(x[1:], [x]),
+        utils.outputs_are_inputs(x, [x]),
+    )
+
+
+@scenarios
+def modules_are_copied_without_data(T):
+    mode = fakes(T).FakeTensorMode()
+    module = T.nn.BatchNorm2d(3)
+    with fakes(T).FakeCopyMode(mode):
+        made = copy.deepcopy(module)
+    return [
+        (name, described(T, one), isinstance(one, T.nn.Parameter))
+        for name, one in made.state_dict(keep_vars=True).items()
+    ]
+
+
+@scenarios
+def traces_know_their_mode(T):
+    guards = part(T, "_guards")
+    mode, other = fakes(T).FakeTensorMode(), fakes(T).FakeTensorMode()
+    x = mode.from_tensor(T.ones(2))
+    found = [guards.detect_fake_mode([x]) is mode, guards.detect_fake_mode([T.ones(2)]), guards.active_fake_mode()]
+    with other:
+        found += [guards.active_fake_mode() is other, guards.detect_fake_mode(None) is other]
+    with guards.tracing(guards.TracingContext(other)):
+        found += [guards.detect_fake_mode([x]) is other, guards.TracingContext.get().fake_mode is other]
+    found += [
+        caught(guards.TracingContext.get),
+        caught(lambda: guards.detect_fake_mode([x, other.from_tensor(x.new_ones(1))]))[0],
+    ]
+    return found
+
+
+@scenarios
+def fakes_are_as_their_originals(T):
+    mode = fakes(T).FakeTensorMode()
+    x = T.ones(4)
+    fake = mode.from_tensor(x)
+    same = mode.from_tensor(x) is fake
+    view = mode.from_tensor(x[1:])
+    sharing = T._C._storage_id(view) == T._C._storage_id(fake)
+    with T.inference_mode():
+        inference = T.ones(2)
+    return same, sharing, mode.from_tensor(inference).is_inference()
+
+
+@scenarios
+def fakes_have_tangents(T):
+    forward = T.autograd.forward_ad
+    with fakes(T).FakeTensorMode(), forward.dual_level():
+        dual = forward.make_dual(T.ones(3), T.ones(3))
+        return described(T, [dual * 3, forward.unpack_dual(dual.sin()).tangent])
+
+
 @pytest.mark.parametrize("scenario", scenarios)
 def test_as_torch(scenario):
     assert_same(scenario)

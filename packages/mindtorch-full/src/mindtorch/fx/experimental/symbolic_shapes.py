@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 from mindtorch._naming import adopt
@@ -17,6 +18,16 @@ __all__ = [
     "is_concrete_int",
     "statically_known_true",
 ]
+
+
+class DimDynamic(enum.Enum):
+    """How a dimension is to be treated by a tracer whose sizes may be symbols."""
+
+    DYNAMIC = 0
+    DUCK = 1
+    STATIC = 2
+    UNBACKED = 3
+    INFER_STRIDE = 4
 
 
 class GuardOnDataDependentSymNode(RuntimeError):
