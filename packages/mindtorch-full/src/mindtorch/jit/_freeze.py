@@ -46,7 +46,7 @@ class FrozenModule(RecursiveScriptModule):
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Write the module to a file, as an archive that `torch.jit.load` reads."""
-        _writing.save_frozen(self._frozen, f, _extra_files)
+        _writing.save_frozen(self._frozen._code_itself(), f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
         """Return the archive that `save` writes."""

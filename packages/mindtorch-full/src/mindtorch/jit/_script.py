@@ -198,7 +198,7 @@ class ScriptedModule(RecursiveScriptModule):
     @property
     def code(self) -> str:
         """The text of `forward`."""
-        return str(_making.compile_module(self._stands_for)[0].code)
+        return str(self._code_itself().code)
 
     @property
     def graph(self) -> Any:
@@ -212,11 +212,14 @@ class ScriptedModule(RecursiveScriptModule):
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Write the module to a file, as an archive that `torch.jit.load` reads."""
-        _making.compile_module(self._stands_for)[0].save(f, _extra_files)
+        self._code_itself().save(f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
         """Return the archive that `save` writes."""
-        return bytes(_making.compile_module(self._stands_for)[0].save_to_buffer(_extra_files))
+        return bytes(self._code_itself().save_to_buffer(_extra_files))
+
+    def _code_itself(self) -> Any:
+        return _making.compile_module(self._stands_for)[0]
 
     def _as_code(self) -> Any:
         """Return the module of compiled code, None where it is not compiled."""

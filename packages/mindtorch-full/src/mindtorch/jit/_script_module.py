@@ -58,6 +58,10 @@ class CompiledModule(ScriptModule):
     _qualified_name: ClassVar[str]
     original_name: ClassVar[str]
 
+    def _code_itself(self) -> Any:
+        """Return the module of compiled code that this one is. Raises where it is not compiled."""
+        return self
+
     def _as_code(self) -> Any:
         return self
 

@@ -155,3 +155,12 @@ def test_graphs_of_modules():
                  'prim::SetAttr[name="count"](%self'):  # fmt: skip
         assert part in shown
     assert "prim::CallMethod" not in str(mindtorch.jit.script(net(mindtorch)).inlined_graph)
+
+
+@pytest.mark.parametrize("reader", [torch, mindtorch])
+def test_frozen_scripts_are_carried(reader):
+    theirs, ours, given, our_given = alike("BatchNorm in evaluation")
+    frozen = mindtorch.jit.freeze(mindtorch.jit.script(ours))
+    loaded = carried(frozen, mindtorch, reader)
+    assert close(outcome(lambda: loaded(*(given if reader is torch else our_given))), outcome(lambda: theirs(*given)))
+    assert not list(loaded.parameters())

@@ -44,9 +44,9 @@ def _made(unit: Unit, module: Any, program: Any, known: dict[int, Any]) -> Any:
     made: RecursiveScriptModule = program.find(kind.name).__new__(program.find(kind.name))
     known[id(module)] = made
     Module.__init__(made)
-    for table, register in ((module._parameters, made.register_parameter), (module._buffers, made.register_buffer)):
-        for name, value in table.items():
-            register(name, value)
+    made._parameters.update(module._parameters)  # of a frozen module, they are plain tensors
+    made._buffers.update(module._buffers)
+    made._non_persistent_buffers_set.update(module._non_persistent_buffers_set)
     for name in kind.attributes:
         if name not in module._parameters and name not in module._buffers and name not in module._modules:
             made.__dict__[name] = getattr(module, name, None)
