@@ -73,7 +73,11 @@ def grad_fn(tensor: TensorBase) -> Any:
     check_view(tensor, view, indirect=True)
     spec = tensor._sig.spec
     with mode_set(grad=True, saved_hooks=None, function_modes=(), dispatch_modes=()):
-        fresh = with_bits(region_of(base, spec, tensor._offset), math_bits(tensor))
+        needed = base._sig.requires_grad
+        start = base if needed else leaf_over(base)
+        fresh = with_bits(region_of(start, spec, tensor._offset), math_bits(tensor))
+    if not needed:  # gradients go nowhere from here on, which makes no leaf of the view
+        fresh._grad_fn._edges = ((None, 0),)
     set_history(tensor, fresh._grad_fn, 0)
     view.attr_version = tensor._counter[0]
     return tensor._grad_fn

@@ -178,8 +178,69 @@ def test_code_of_archives_reaches_nothing_of_python(what, tmp_path, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def rewritten(archive, new):
-    """The archive with other statements for the body of the function in its code."""
+BESIDE = """
+class Beside:
+  def own(self: int) -> int:
+    return 1
+class Kind(Enum):
+  FIRST = 1
+class Pair(NamedTuple):
+  one : int
+class Part(Module):
+  __parameters__ = []
+  __buffers__ = []
+  def forward(self: int) -> int:
+    return 1
+"""
+OF_CLASSES = {
+    "what Python reads attributes by": "return __torch__.archive_models.Beside.__getattribute__(x, '__class__')",
+    "globals of a method": "return __torch__.archive_models.Beside.own",
+    "ancestors": "return __torch__.archive_models.Beside.mro()",
+    "descendants": "return __torch__.archive_models.Beside.__subclasses__()",
+    "a method that saves": "return __torch__.archive_models.Part.save(self, 'stolen')",
+    "a method that sets": "return __torch__.archive_models.Part.__setattr__(self, 'forward', x)",
+    "the way to make a tuple": "return __torch__.archive_models.Pair._make([1])",
+    "members as a mapping": "return __torch__.archive_models.Kind.__members__",
+    "the class of an enumeration": "return __torch__.archive_models.Kind.__class__",
+    "a name with what stands for a dot": "y = torch.add(x, x)\n    return torch\u00b7add(x, x)",
+    "a constant that there is not": "return CONSTANTS.c99",
+    "a constant by another name": "return CONSTANTS.__class__",
+}
+
+
+@pytest.mark.parametrize("what", OF_CLASSES)
+def test_code_of_archives_reaches_nothing_of_its_classes(what, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    changed = rewritten(saved(torch.jit.script(models.Plain())), OF_CLASSES[what] + BESIDE)
+    with pytest.raises(
+        (RuntimeError, AttributeError, pickle.UnpicklingError), match=r"no member|not defined|no constant"
+    ):
+        ours(changed)(mindtorch.ones(2))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_members_of_an_enumeration_are_reached():
+    named = "kind = __torch__.archive_models.Kind.FIRST\n    return torch.add(x, kind.value)"
+    assert ours(rewritten(saved(torch.jit.script(models.Plain())), named + BESIDE))(mindtorch.ones(1)).item() == 2
+
+
+DECLARED = ("save", "__class__", "__dict__", "__init__", "_program", "_declared", "_modules", "apply", "code")
+
+
+@pytest.mark.parametrize("form", ['__annotations__["{}"] = int', "{} : int"])
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_class_cannot_declare_what_python_gave_it(name, form, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    archive = saved(torch.jit.script(models.Plain()))
+    for body in (f"return self.{name}", f"y = self.{name}\n    y('stolen')\n    return x"):
+        declared = rewritten(archive, body, ("  training : bool\n", f"  training : bool\n  {form.format(name)}\n"))
+        with pytest.raises((RuntimeError, AttributeError, pickle.UnpicklingError)):
+            ours(declared)(mindtorch.ones(2))
+    assert list(tmp_path.iterdir()) == []
+
+
+def rewritten(archive, new, declared=("", "")):
+    """The archive with other statements for the body of the function in its code, and other words in its class."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as read, zipfile.ZipFile(out, "w") as write:
         for name in read.namelist():
@@ -187,6 +248,7 @@ def rewritten(archive, new):
             if name.endswith("archive_models.py"):
                 head, found, _ = data.decode().partition("    return ")
                 assert found
+                head = head.replace(*declared)
                 data = f"{head}    {new}\n".encode()
             write.writestr(name, data)
     return out.getvalue()

@@ -33,7 +33,7 @@ from .plan import Plan, plain_types
 from .record import attach_recorder
 from .results import allocator
 from .routing import fill_plan, route_values, varying
-from .targets import check_target, refuse_recorded_write
+from .targets import check_target, look_at_memory, refuse_recorded_write
 from .writes import route_written
 
 _SPARSE = 1 << DispatchKey.Sparse
@@ -176,6 +176,14 @@ class Family:
         call = Call(Bound(self.row, values, self.sources, flat), mode)
         call.device, call.keys, call.kernel = self.device, self.keys, self.kernel
         refuse_recorded_write(call)
+        try:
+            self._describe_written(call, values, flat)
+        except Exception:
+            look_at_memory(call)
+            raise
+        return call.plan
+
+    def _describe_written(self, call: Call, values: list[Any], flat: tuple[Any, ...]) -> None:
         describe_results(call)
         if call.answer.cast == self.answer.cast:
             call.plan = self.plan.copied()
@@ -187,7 +195,6 @@ class Family:
         check_target(call)
         if call.answer.refused is not None:
             raise call.answer.refused
-        return call.plan
 
     def _sized(self, values: list[Any], flat: tuple[Any, ...], mode: Mode) -> Plan | None:
         specs = values.copy()

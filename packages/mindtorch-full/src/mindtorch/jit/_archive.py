@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, ClassVar
 
 from mindtorch.jit._program import Program
 from mindtorch.jit._script_module import RecursiveScriptModule, ScriptObject
+from mindtorch.jit._source import CodeError
 from mindtorch.serialization import _calls, _files
 from mindtorch.serialization._archive_reader import ArchiveReader
 from mindtorch.serialization._budget import Budget
@@ -50,7 +51,10 @@ class _ScriptUnpickler(RestrictedUnpickler):
                 return function(args)  # torch writes the value itself, not a tuple of arguments
             if issubclass(function, tuple):
                 return function(*args)
-            return function() if issubclass(function, RecursiveScriptModule) else function.__new__(function)
+            made = function.__new__(function)
+            if isinstance(made, RecursiveScriptModule):
+                RecursiveScriptModule.__init__(made)  # not the one that its code may declare
+            return made
         return super()._call(function, args, new=new)
 
     def _build(self) -> None:
@@ -111,4 +115,7 @@ def _read_code(archive: ArchiveReader, name: str, budget: Budget) -> str | None:
     if not archive.has_record(record):
         return None
     budget.take(archive.record_size(record))
-    return archive.get_record(record).decode("utf-8")
+    try:
+        return archive.get_record(record).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CodeError(f"{record} is no TorchScript: {error}") from None

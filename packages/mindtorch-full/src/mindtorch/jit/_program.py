@@ -68,7 +68,10 @@ class Program:
         """Return the class or function of a qualified name, `__torch__.module.Name`. Raises CodeError when there is none."""
         made = self._made.get(name)
         if made is None:
-            made = self._made[name] = self._make(name)
+            try:
+                made = self._made[name] = self._make(name)
+            except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+                raise CodeError(f"{name} is no TorchScript: {error}") from None
         return made
 
     def made(self, value: Any) -> bool:
@@ -157,7 +160,7 @@ class Program:
         raise CodeError(f"the archive has no code of {name}")
 
     def _make_class(self, name: str, declared: ast.ClassDef, place: str) -> type:
-        base = dotted(declared.bases[0]) if declared.bases else ""
+        base = _base_of(declared)
         if base == "NamedTuple":
             fields = [
                 one.target.id
@@ -168,6 +171,8 @@ class Program:
         if base == "Enum":
             values = {one.targets[0].id: ast.literal_eval(one.value) for one in declared.body
                       if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)}  # fmt: skip
+            for one in values:
+                check_name(one, place)
             kind: type = enum.Enum(declared.name, values)  # type: ignore[assignment]
             return kind
         found = Declared()
@@ -187,6 +192,7 @@ class Program:
         elif isinstance(statement, ast.Assign):
             target = statement.targets[0]
             if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+                check_name(str(target.slice.value), place)
                 found.attributes.add(str(target.slice.value))  # `__annotations__["0"] = ...`
                 found.ordered.append(str(target.slice.value))
             elif isinstance(target, ast.Name) and target.id == "__parameters__":
@@ -205,19 +211,36 @@ class Program:
         """What a name of the language's namespaces means; what is missing raises when it is called, not before."""
         namespace, _, rest = name.partition(".")
         if namespace == "CONSTANTS":
-            return self.constants[int(rest.removeprefix("c"))]
+            number = rest.removeprefix("c")
+            if not (number.isdecimal() and int(number) < len(self.constants)):
+                raise CodeError(f"the archive has no constant {name}")
+            return self.constants[int(number)]
         if namespace == "__torch__":
             owner, _, last = name.rpartition(".")
             if last == "__new__":
                 return lambda *_: object.__new__(self.find(owner))
             place, short = self._place_of(owner) if owner.count(".") else ("", "")
-            if short and isinstance(self._file(place).get(short), ast.ClassDef):
-                return getattr(self.find(owner), last)  # a member of an enumeration
+            declared = self._file(place).get(short)
+            if isinstance(declared, ast.ClassDef):
+                return self._member_of(owner, declared, last)
             return lambda *args, **kwargs: self.find(name)(*args, **kwargs)
         try:
             return find_operator(name)
         except NotImplementedError as error:
             return _raising(str(error))
+
+    def _member_of(self, owner: str, declared: ast.ClassDef, name: str) -> Any:
+        """Return a member of an enumeration. Of other classes code names nothing: what Python knows of a class leads to
+        the interpreter."""
+        if _base_of(declared) == "Enum":
+            member = self.find(owner).__members__.get(name)
+            if member is not None:
+                return member
+        raise CodeError(f"{owner} has no member {name}")
+
+
+def _base_of(declared: ast.ClassDef) -> str | None:
+    return dotted(declared.bases[0]) if declared.bases else ""
 
 
 def _raising(message: str) -> Callable[..., Any]:

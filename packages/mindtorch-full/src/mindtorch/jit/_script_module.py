@@ -157,7 +157,7 @@ def get_attribute(value: Any, name: str) -> Any:
         if isinstance(member, FunctionType):
             return member.__get__(value)
         if name in declared.attributes:
-            return getattr(value, name)
+            return _own_attribute(value, name, member)
     elif (isinstance(value, tuple) and name in getattr(value, "_fields", ())) or (
         isinstance(value, enum.Enum) and name in ("name", "value")
     ):
@@ -165,10 +165,29 @@ def get_attribute(value: Any, name: str) -> Any:
     raise AttributeError(f"'{type(value).__name__}' object has no attribute or method '{name}' in TorchScript")
 
 
+_MACHINERY = frozenset(vars(Module())) - {"training"} | {"_declared", "_program", "_qualified_name"}
+"""What a module keeps in attributes for itself."""
+
+
+def _own_attribute(value: Any, name: str, constant: Any) -> Any:
+    """Return what an object holds itself: what its class has in Python, methods among them, is nothing to code of a file."""
+    held = vars(value)
+    if name not in _MACHINERY:
+        tables = (
+            [held.get(one, {}) for one in ("_parameters", "_buffers", "_modules")] if isinstance(value, Module) else []
+        )
+        for table in (held, *tables):
+            if name in table:
+                return table[name]
+        if constant is not None:
+            return constant
+    raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}' in TorchScript")
+
+
 def set_attribute(value: Any, name: str, new: Any) -> None:
     """Give an object of an archive's class an attribute that the class declares."""
     declared = getattr(type(value), "_declared", None)
-    if not isinstance(declared, Declared) or name not in declared.attributes:
+    if not isinstance(declared, Declared) or name not in declared.attributes or name in _MACHINERY:
         raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}' in TorchScript")
     setattr(value, name, new)
 

@@ -26,6 +26,8 @@ _TYPED = {"annotate": 0, "unchecked_cast": 0, "uninitialized": 0, "isinstance": 
 """Words of the language whose argument at this place is a type; it is handed on as text."""
 _NAMESPACES = ("torch", "ops", "prims", "__torch__", "CONSTANTS")
 _SPECIAL = re.compile(r"__\w+__")
+_JOINT = "·"
+"""What stands for the dots in the name under which code finds something of the language: no name of its own has it."""
 _METHODS = frozenset(
     f"__{name}__"
     for name in (
@@ -44,7 +46,7 @@ class CodeError(RuntimeError):
 
 def check_name(name: str, place: str) -> None:
     """Refuse a name that Python gives a meaning."""
-    if _SPECIAL.fullmatch(name) and name not in _METHODS:
+    if _JOINT in name or (_SPECIAL.fullmatch(name) and name not in _METHODS):
         raise CodeError(f"{place}: {name} is no name of TorchScript")
 
 
@@ -105,14 +107,14 @@ class _Checked(ast.NodeTransformer):
     def _global(self, node: ast.expr, name: str) -> ast.expr:
         if isinstance(node.ctx, ast.Store):  # type: ignore[attr-defined]
             raise self.refuse(node, f"{name} cannot be assigned to")
-        bound = name.replace(".", "·")
+        bound = name.replace(".", _JOINT)
         if bound not in self.globals:
             self.globals[bound] = self._resolve(name)
         return ast.copy_location(ast.Name(bound, ast.Load()), node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         known = node.id in self.locals or node.id in self.globals
-        if _SPECIAL.fullmatch(node.id) or (isinstance(node.ctx, ast.Load) and not known):
+        if _SPECIAL.fullmatch(node.id) or _JOINT in node.id or (isinstance(node.ctx, ast.Load) and not known):
             raise self.refuse(node, f"{node.id} is not defined")
         return node
 
@@ -152,7 +154,7 @@ def make_function(
     """
     checker = _Checked(place, resolve, words)
     arguments = function.args
-    if arguments.vararg or arguments.kwarg or function.decorator_list:
+    if arguments.vararg or arguments.kwarg or function.decorator_list or getattr(function, "type_params", None):
         raise checker.refuse(function, "a function of TorchScript has plain parameters")
     names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     checker.locals = {one.arg for one in names} | set(_stored(function))

@@ -103,6 +103,23 @@ def test_bytes_seen_as_another_dtype_are_no_view() -> None:
         assert plain._version == 1
 
 
+@pytest.mark.parametrize(
+    "write", ["x.add_(1)", "x[0].add_(1)", "y.mul_(2)", "y[None].mul_(2)", "y.unbind(0)[0].add_(1)"]
+)
+def test_a_view_of_a_leaf_that_is_itself_a_view_is_no_leaf_once_its_bytes_changed(write: str) -> None:
+    """Its gradient went to the leaf; to the base, which needs none, it goes nowhere, and stays not with the view."""
+
+    def run(lib: Any) -> Any:
+        x = lib.arange(4.0).reshape(4, 1).requires_grad_()
+        y = x.t()
+        with lib.no_grad():
+            eval(write)
+        y.sum().backward()
+        return y.is_leaf, type(y.grad_fn).__name__, y.grad_fn.next_functions, x.grad, y.grad
+
+    assert answer(mindtorch, run) == answer(torch, run)
+
+
 OVER_ITSELF = """
 a.T.add_(a)
 a.view(-1)[:12].div_(a.view(-1)[6:18])
@@ -135,6 +152,20 @@ a[:1].expand(5, 3, 4).index_copy_(0, T.tensor([0]), T.ones(7))
 a[:1].expand(5, 3, 4).index_put_((T.tensor([0]),), T.ones(7))
 T.add(T.ones(3), T.ones(2), out=a[:1].expand(5, 3, 4))
 """.strip().splitlines()
+
+
+@pytest.mark.parametrize("call", ["a.T.add_(a)", "a.T.copy_(a)", "a.index_put_((T.tensor([0]),), a)"])
+def test_memory_before_shapes_where_calls_of_the_family_were_planned(call: str) -> None:
+    for shape in ((3, 3), (2, 2, 2), (5, 5)):
+        a = mindtorch.ones(shape)
+        answer(mindtorch, lambda lib, a=a: eval(call, {"T": lib, "a": a.T + 1}))
+        a.mT.copy_(a + 1), a.add_(a[0] + 0), a.index_put_((mindtorch.tensor([0]),), a[0] + 1)
+    for shape in ((2, 3), (4, 3), (2, 3, 4)):
+        ours, theirs = (
+            answer(lib, lambda lib, shape=shape: eval(call, {"T": lib, "a": lib.ones(shape)}))
+            for lib in (mindtorch, torch)
+        )
+        assert ours == theirs
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
