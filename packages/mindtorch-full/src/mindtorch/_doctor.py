@@ -7,6 +7,7 @@ import nn`, in `getattr(torch, "x")` too. Methods of tensors are not seen: of an
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -233,6 +234,8 @@ class _Reader:
     def __init__(self, tree: ast.AST) -> None:
         self._tree = tree
         self._bound: dict[str, str] = {}  # what a name of the file stands for: "nn" for "torch.nn"
+        self._stars: list[str] = []  # the modules of torch whose names the file takes with `*`
+        self._strange = False  # and whether it does so from modules of others
         self._uses: list[tuple[str, Any]] = []
 
     def found(self) -> list[tuple[str, Any]]:
@@ -241,6 +244,8 @@ class _Reader:
         for node in nodes:
             self._import(node)
         inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+        if self._stars:
+            self._take_stars(nodes, inner)
         for node in nodes:
             if isinstance(node, ast.Attribute) and id(node) not in inner:
                 self._chain(node)
@@ -258,8 +263,28 @@ class _Reader:
             for alias in node.names:
                 name = node.module if alias.name == "*" else f"{node.module}.{alias.name}"
                 self._uses.append((name, node))
-                if alias.name != "*":
+                if alias.name == "*":
+                    self._stars.append(name)
+                else:
                     self._bound[alias.asname or alias.name] = name
+        elif isinstance(node, ast.ImportFrom):
+            self._strange = self._strange or any(alias.name == "*" for alias in node.names)
+
+    def _take_stars(self, nodes: list[ast.AST], inner: set[int]) -> None:
+        """Find the names that the file binds nowhere: they come from a module of torch of which it takes everything.
+
+        One that no such module has is missing, unless a module of others may have it.
+        """
+        given = {name for node in nodes for name in _bindings(node)} | set(vars(builtins)) | set(_OF_MODULES)
+        for node in nodes:
+            if not isinstance(node, ast.Name) or node.id in given:
+                continue
+            owner = next((one for one in reversed(self._stars) if look_up(f"{one}.{node.id}")[1]), None)
+            if owner is None and self._strange:
+                continue
+            name = self._bound[node.id] = f"{owner or self._stars[-1]}.{node.id}"
+            if id(node) not in inner:
+                self._uses.append((name, node))
 
     def _chain(self, node: ast.expr) -> None:
         name = self._name(node)
@@ -286,3 +311,22 @@ class _Reader:
 
 def _is_torch(name: str) -> bool:
     return name == THEIRS or name.startswith(THEIRS + ".")
+
+
+_OF_MODULES = ("__name__", "__file__", "__doc__", "__path__", "__spec__", "__package__", "__loader__", "__builtins__")
+"""Names that every module has."""
+
+
+def _bindings(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node gives a value to."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from ((one.asname or one.name).partition(".")[0] for one in names)
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name

@@ -145,6 +145,44 @@ def test_names_removed_at_random_are_found(seed, tmp_path, monkeypatch):
     assert f"torch.{first}," in what_was_missing(caught.value)
 
 
+PROGRAM_OF_STARS = """\
+import math as m, os.path
+from torch import *
+from torch.nn.functional import *
+from torch.utils.data import *
+class Own(Dataset):
+    def __len__(self): return int(m.floor({first}(ones(2)).sum()))
+try:
+    value = {later}(ones(2))
+except Exception as error:
+    print(error, __name__, [one for one in os.path.sep])
+match value:
+    case [head, *rest]: print(head, rest)
+print({inside}(range(3)), linalg.norm(ones(2)))
+"""
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_names_that_a_star_brings_are_found(seed, tmp_path, monkeypatch):
+    chance = random.Random(seed)
+    first, later = chance.sample(["relu", "softmax", "exp", "cumsum", "sort", "unique"], 2)
+    inside = chance.choice(["DataLoader", "Subset", "ConcatDataset", "SequentialSampler"])
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM_OF_STARS.format(first=first, later=later, inside=inside))
+    uses = {use.name: use for use in examine([path])[0]}
+    assert not [name for name, use in uses.items() if use.missing]
+    assert {f"torch.utils.data.{inside}", "torch.utils.data.Dataset", "torch.ones", "torch.linalg.norm"} <= set(uses)
+    monkeypatch.delattr(mt.utils.data, inside)
+    for name in (first, later):
+        for owner in (mt, mt.nn.functional):
+            if hasattr(owner, name):
+                monkeypatch.delattr(owner, name)
+    missing = [use for use in examine([path])[0] if use.missing]
+    assert {use.name.rpartition(".")[2] for use in missing} == {first, later, inside}
+    path.write_text("from torch import *\nfrom os.path import *\nprint(join('a', 'b'), ones(2))\n")
+    assert not [use.name for use in examine([path])[0] if use.missing]
+
+
 def ours(name, globals=None, locals=None, fromlist=(), level=0):
     """Import as the proxy does."""
     return builtins.__import__(name.replace("torch", "mindtorch", 1), globals, locals, fromlist or ("ones",), level)
