@@ -6,23 +6,32 @@
 namespace mindtorch {
 
 // Every function: its name, how many operands it has, its loops for float and for double, and its rows.
-#define MINDTORCH_FUNCTIONS(X)                                            \
-    X(exp, 1, VECTORS(Exp, 1), NONE, "exp")                               \
-    X(exp2, 1, VECTORS(Exp2, 1), NONE, "exp2")                            \
-    X(expm1, 1, VECTORS(Expm1, 1), NONE, "expm1")                         \
-    X(log, 1, VECTORS(Log, 1), NONE, "log")                               \
-    X(log2, 1, VECTORS(LogTo<2>, 1), NONE, "log2")                        \
-    X(log10, 1, VECTORS(LogTo<10>, 1), NONE, "log10")                     \
-    X(log1p, 1, VECTORS(Log1p, 1), NONE, "log1p")                         \
-    X(sin, 1, VECTORS(Sin<0>, 1), DOUBLES(DoubleSin<0>), "sin")           \
-    X(cos, 1, VECTORS(Sin<1>, 1), DOUBLES(DoubleSin<1>), "cos")           \
-    X(tanh, 1, VECTORS(Tanh, 1), NONE, "tanh")                            \
-    X(erf, 1, VECTORS(Erf, 1), DOUBLES(DoubleErf), "erf")                 \
-    X(erfc, 1, VECTORS(Erfc, 1), NONE, "erfc")                            \
-    X(erfinv, 1, VECTORS(Erfinv, 1), NONE, "erfinv")                      \
-    X(sigmoid, 1, VECTORS(Sigmoid, 1), DOUBLES(DoubleSigmoid), "sigmoid") \
-    X(logaddexp, 2, VECTORS(LogAddExp, 2), NONE, "logaddexp")             \
-    X(hypot, 2, VECTORS(Hypot, 2), WIDE(DoubleHypot, 2), "hypot")         \
+#define MINDTORCH_FUNCTIONS(X)                                                                       \
+    X(exp, 1, VECTORS(Exp, 1), NONE, "exp")                                                          \
+    X(exp2, 1, VECTORS(Exp2, 1), NONE, "exp2")                                                       \
+    X(expm1, 1, VECTORS(Expm1, 1), NONE, "expm1")                                                    \
+    X(log, 1, VECTORS(Log, 1), NONE, "log")                                                          \
+    X(log2, 1, VECTORS(LogTo<2>, 1), NONE, "log2")                                                   \
+    X(log10, 1, VECTORS(LogTo<10>, 1), NONE, "log10")                                                \
+    X(log1p, 1, VECTORS(Log1p, 1), NONE, "log1p")                                                    \
+    X(sin, 1, VECTORS(Sin<0>, 1), DOUBLES(DoubleSin<0>), "sin")                                      \
+    X(cos, 1, VECTORS(Sin<1>, 1), DOUBLES(DoubleSin<1>), "cos")                                      \
+    X(tanh, 1, VECTORS(Tanh, 1), NONE, "tanh")                                                       \
+    X(erf, 1, VECTORS(Erf, 1), DOUBLES(DoubleErf), "erf")                                            \
+    X(erfc, 1, VECTORS(Erfc, 1), NONE, "erfc")                                                       \
+    X(erfinv, 1, VECTORS(Erfinv, 1), NONE, "erfinv")                                                 \
+    X(sigmoid, 1, VECTORS(Sigmoid, 1), DOUBLES(DoubleSigmoid), "sigmoid")                            \
+    X(lgamma, 1, VECTORS(LogGamma, 1), NONE, "lgamma")                                               \
+    X(i0, 1, VECTORS(BesselI0, 1), NONE, "i0 special_modified_bessel_i0")                            \
+    X(i0e, 1, VECTORS(ScaledBesselI0, 1), NONE, "special_i0e")                                       \
+    X(i1, 1, VECTORS(BesselI1, 1), NONE, "special_i1 special_modified_bessel_i1")                    \
+    X(i1e, 1, VECTORS(ScaledBesselI1, 1), NONE, "special_i1e")                                       \
+    X(entr, 1, VECTORS(Entropy, 1), NONE, "special_entr")                                            \
+    X(sinc, 1, VECTORS(SineOverAngle<true>, 1), NONE, "sinc")                                        \
+    X(spherical_bessel_j0, 1, VECTORS(SineOverAngle<false>, 1), NONE, "special_spherical_bessel_j0") \
+    X(logaddexp2, 2, VECTORS(LogAddExp2, 2), NONE, "logaddexp2")                                     \
+    X(logaddexp, 2, VECTORS(LogAddExp, 2), NONE, "logaddexp")                                        \
+    X(hypot, 2, VECTORS(Hypot, 2), WIDE(DoubleHypot, 2), "hypot")                                    \
     X(pow, 2, VECTORS(Pow, 2), NONE, "")
 
 // Every activation and backward: its name, how many operands and then numbers it has, its function, whether that is of

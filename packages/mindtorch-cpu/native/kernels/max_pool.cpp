@@ -49,8 +49,8 @@ bool take_windows(PyObject* const* values, int dims, Pooling& p) {
            numbers(values[3], dims, 0, p.padding) && numbers(values[4], dims, 1, p.dilation);
 }
 
-// The same of arrays whose channels are last; 0 for others.
-int max_pool_last(PyObject* outs, PyObject* const* values, int dims) {
+// The same of arrays whose channels are last, with windows or, where none are given, cells; 0 for others.
+int max_pool_last(PyObject* outs, PyObject* const* values, int dims, bool cells) {
     PyObject *input = values[0], *out = PyTuple_GET_ITEM(outs, 0), *index = PyTuple_GET_ITEM(outs, 1);
     if (!is_channels_last(input, NPY_FLOAT) || PyArray_NDIM(array_of(input)) != dims + 2 ||
         !is_channels_last_output(out, NPY_FLOAT) || PyArray_NDIM(array_of(out)) != dims + 2 ||
@@ -62,12 +62,13 @@ int max_pool_last(PyObject* outs, PyObject* const* values, int dims) {
     set_ones(p);
     volumes(input, dims, p.extent);
     volumes(out, dims, p.out);
-    if (!take_windows(values, dims, p) || p.area() > MOST_ELEMENTS) return 0;
+    if ((!cells && !take_windows(values, dims, p)) || p.area() > MOST_ELEMENTS) return 0;
+    p.cells = cells;
     const ptrdiff_t channels = PyArray_DIM(array_of(input), 1), rows = p.out[0] * p.out[1];
     auto *to = static_cast<float*>(PyArray_DATA(array_of(out))),
          *in = static_cast<float*>(PyArray_DATA(array_of(input)));
     auto* places = static_cast<int64_t*>(PyArray_DATA(array_of(index)));
-    const ptrdiff_t window = p.kernel[0] * p.kernel[1] * p.kernel[2];
+    const ptrdiff_t window = cells ? p.area() / p.places() + 1 : p.kernel[0] * p.kernel[1] * p.kernel[2];
     const auto count = static_cast<size_t>(PyArray_DIM(array_of(input), 0) * rows);
     parallel(count, grain(p.out[2] * window * channels), [&](size_t from, size_t end) {
         for (auto at = static_cast<ptrdiff_t>(from); at < static_cast<ptrdiff_t>(end);) {
@@ -90,7 +91,7 @@ int max_pool(PyObject* outs, PyObject* const* values, Py_ssize_t given) {
     const int dims = static_cast<int>(length(values[1]));
     if (dims != 2 && dims != 3) return 0;
     if (!describe(values[0], PyTuple_GET_ITEM(outs, 0), PyTuple_GET_ITEM(outs, 1), dims, p, count))
-        return max_pool_last(outs, values, dims);
+        return max_pool_last(outs, values, dims, false);
     if (!take_windows(values, dims, p)) return 0;
     return run(outs, values[0], p, count, p.kernel[0] * p.kernel[1] * p.kernel[2], max_pool_loops().max_pool);
 }
@@ -101,9 +102,9 @@ int adaptive_max_pool(PyObject* outs, PyObject* const* values, Py_ssize_t given)
     size_t count;
     if (given != 2 || !two(outs)) return 0;
     const int dims = static_cast<int>(length(values[1]));
-    if ((dims != 2 && dims != 3) ||
-        !describe(values[0], PyTuple_GET_ITEM(outs, 0), PyTuple_GET_ITEM(outs, 1), dims, p, count))
-        return 0;
+    if (dims != 2 && dims != 3) return 0;
+    if (!describe(values[0], PyTuple_GET_ITEM(outs, 0), PyTuple_GET_ITEM(outs, 1), dims, p, count))
+        return max_pool_last(outs, values, dims, true);
     bool even = true;
     for (int at = 0; at < 3; at++) {
         even &= p.extent[at] % p.out[at] == 0;

@@ -12,6 +12,7 @@ namespace mindtorch {
 struct Pooling {
     ptrdiff_t extent[3], out[3];
     ptrdiff_t kernel[3], stride[3], padding[3], dilation[3];
+    bool cells;  // windows share out the volume as evenly as they can, whatever the kernel is; they may overlap
 
     ptrdiff_t area() const { return extent[0] * extent[1] * extent[2]; }
     ptrdiff_t places() const { return out[0] * out[1] * out[2]; }
@@ -21,7 +22,7 @@ struct MaxPoolLoops {
     // Of `count` volumes: the largest value of each window, the first of equals, or its last nan, and where it was.
     void (*max_pool)(const Pooling& p, ptrdiff_t count, float* out, int64_t* index, const float* in);
     // The same of one volume whose elements have `channels` numbers each, side by side: rows of the result from `from`
-    // to `to`, of all its layers.
+    // to `to`, of all its layers. It looks at `cells`, too.
     void (*max_pool_last)(const Pooling& p, ptrdiff_t channels, float* out, int64_t* index, const float* in,
                           ptrdiff_t from, ptrdiff_t to);
     // The same as the first of cells that share out the volume as evenly as they can; they may overlap.

@@ -229,25 +229,31 @@ void window_of_few(const Pooling& p, const Window& w, ptrdiff_t channels, float*
             }
 }
 
+// Cell `at` of `count` over `extent` elements.
+inline Span cell(ptrdiff_t at, ptrdiff_t extent, ptrdiff_t count) {
+    return {at * extent / count, ((at + 1) * extent + count - 1) / count};
+}
+
+// What window `at` sees of dimension `dim`.
+inline Span seen_of(const Pooling& p, int dim, ptrdiff_t at) {
+    if (p.cells) return cell(at, p.extent[dim], p.out[dim]);
+    return reach(at * p.stride[dim] - p.padding[dim], p.kernel[dim], p.dilation[dim], p.extent[dim]);
+}
+
 void max_pool_last(const Pooling& p, ptrdiff_t channels, float* out, int64_t* index, const float* in, ptrdiff_t from,
                    ptrdiff_t to) {
     const auto window_of = channels >= (ptrdiff_t)LANES ? window_of_channels : window_of_few;
     for (ptrdiff_t row = from; row < to; row++) {
         const ptrdiff_t z = row / p.out[1], y = row % p.out[1];
         Window w;
-        w.layers = reach(z * p.stride[0] - p.padding[0], p.kernel[0], p.dilation[0], p.extent[0]);
-        w.rows = reach(y * p.stride[1] - p.padding[1], p.kernel[1], p.dilation[1], p.extent[1]);
+        w.layers = seen_of(p, 0, z);
+        w.rows = seen_of(p, 1, y);
         for (ptrdiff_t x = 0; x < p.out[2]; x++) {
-            w.columns = reach(x * p.stride[2] - p.padding[2], p.kernel[2], p.dilation[2], p.extent[2]);
+            w.columns = seen_of(p, 2, x);
             const ptrdiff_t at = (row * p.out[2] + x) * channels;
             window_of(p, w, channels, out + at, index + at, in);
         }
     }
-}
-
-// Cell `at` of `count` over `extent` elements.
-inline Span cell(ptrdiff_t at, ptrdiff_t extent, ptrdiff_t count) {
-    return {at * extent / count, ((at + 1) * extent + count - 1) / count};
 }
 
 void adaptive_max_pool_one(const Pooling& p, float* out, int64_t* index, const float* in) {

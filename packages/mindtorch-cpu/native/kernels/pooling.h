@@ -51,6 +51,7 @@ inline size_t volumes(PyObject* value, int dims, ptrdiff_t* to) {
 }
 
 inline void set_ones(Pooling& p) {
+    p.cells = false;
     for (int at = 0; at < 3; at++)
         p.extent[at] = p.out[at] = p.kernel[at] = p.stride[at] = p.dilation[at] = 1, p.padding[at] = 0;
 }

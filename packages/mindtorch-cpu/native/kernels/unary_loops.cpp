@@ -1,6 +1,7 @@
 // Elementary functions of dense float32 elements and doubles.
 #include "kernels/activation.h"
 #include "simd/double_function.h"
+#include "simd/special_function.h"
 #include "simd/vector_map.h"
 #include "simd/loop.h"
 
@@ -152,6 +153,41 @@ INLINE Doubles double_erfc_limited(const Doubles& x) {
 }
 FUNCTION(Erfc, through_double(x, [](const Doubles& value) { return double_erfc_limited(value); }))
 
+FUNCTION(LogGamma, through_double(x, [](const Doubles& value) { return log_gamma(value); }))
+
+template <int order, bool scaled>
+struct Bessel : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Floats operator()(const Floats& x) const {
+        return through_double(x, [](const Doubles& value) { return bessel<order, scaled>(value); });
+    }
+};
+
+using BesselI0 = Bessel<0, false>;
+using ScaledBesselI0 = Bessel<0, true>;
+using BesselI1 = Bessel<1, false>;
+using ScaledBesselI1 = Bessel<1, true>;
+
+// The entropy of a probability.
+struct Entropy : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Floats operator()(const Floats& x) const {
+        const Floats inside = x == 0.0f ? all(0.0f) : -x * log(x);
+        return x < 0.0f ? all(-INFINITY) : inside;
+    }
+};
+
+// sin(x) / x, of a multiple of x where `scaled`.
+template <bool scaled>
+struct SineOverAngle : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Floats operator()(const Floats& x) const {
+        const Floats angle = scaled ? x * 3.14159265f : x;
+        const Floats found = x == 0.0f ? all(1.0f) : Sin<0>(nullptr)(angle) / angle;
+        return !scaled && any(absolute(x) == INFINITY) ? (absolute(x) == INFINITY ? all(0.0f) : found) : found;
+    }
+};
+
 // The inverse of the error function: x times a polynomial of w = -log(1 - x x), one of two.
 INLINE Doubles double_erfinv_limited(const Doubles& x) {
     const Doubles w = -double_log<true>(-(x * x));
@@ -232,6 +268,15 @@ struct LogAddExp : NoNumbers {
         const Floats most = ((a > b) | (a != a)) ? a : b;
         const Floats value = most + log1p(exp(-absolute(a - b)));
         return ((a == b) & (absolute(a) == INFINITY)) ? a : value;  // of two infinities the difference is none
+    }
+};
+
+struct LogAddExp2 : NoNumbers {
+    using NoNumbers::NoNumbers;
+    INLINE Floats operator()(const Floats& a, const Floats& b) const {
+        const Floats most = ((a > b) | (a != a)) ? a : b;
+        const Floats value = most + log1p(Exp2(nullptr)(-absolute(a - b))) * 1.44269504088896340736f;
+        return ((a == b) & (absolute(a) == INFINITY)) ? a : value;
     }
 };
 

@@ -36,6 +36,54 @@ def test_within_two_units(row):
         assert ulps(out, FUNCTIONS[row](numbers.astype(np.float64))) <= (3.0 if row == "sigmoid" else 2.0)
 
 
+BESSEL = {"i0": special.i0, "special_i0e": special.i0e, "special_i1": special.i1, "special_i1e": special.i1e}
+WIDE = {**BESSEL, "lgamma": special.gammaln, "special_entr": special.entr}
+
+
+@pytest.mark.parametrize("row", WIDE)
+@np.errstate(all="ignore")
+def test_special_functions_of_floats_of_every_size(row):
+    every = np.arange(0, 2**32, 9973, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    ends = np.nextafter(np.float32([1, 1, 2, 2, 3, 8, 8]), np.float32([0, 2, 0, 3, 9, 0, 9]))
+    numbers = [every, normal(40_000, 1, 5.0), np.linspace(-20, 95, 40_003, dtype=np.float32), ends, SPECIAL]
+    x = np.concatenate([*numbers, np.arange(-12, 12, dtype=np.float32)])
+    out = np.empty_like(x)
+    kernel(row)(out, x)
+    exact = WIDE[row](x.astype(np.float64))
+    if row == "lgamma":
+        exact[np.isneginf(x)] = np.inf
+    single = exact.astype(np.float32)
+    finite = np.isfinite(single)
+    np.testing.assert_array_equal(out[~finite], single[~finite])
+    assert ulps(out[finite], exact[finite]) <= (2.0 if row == "special_entr" else 1.0)
+    assert np.isnan(out[np.isinf(x)]).all() or row not in ("i0", "special_i1")
+
+
+@pytest.mark.parametrize(("row", "factor"), [("sinc", np.pi), ("special_spherical_bessel_j0", 1.0)])
+def test_sines_over_their_angles(row, factor):
+    x = normal(40_000, 1, 20.0)
+    out = np.empty_like(x)
+    kernel(row)(out, x)
+    angle = (x * np.float32(factor)).astype(np.float64)
+    np.testing.assert_allclose(out, np.sin(angle) / angle, rtol=3e-7, atol=1e-9)
+    kernel(row)(out[: SPECIAL.size], SPECIAL)
+    ended = np.isinf(SPECIAL)
+    np.testing.assert_array_equal(out[: SPECIAL.size][ended], np.nan if row == "sinc" else 0)
+    assert out[:2].tolist() == [1.0, 1.0]
+    assert np.isnan(out[4])
+
+
+def test_sums_of_powers_of_two():
+    one, other = normal(40_000, 1, 20.0), normal(40_000, 2, 20.0)
+    ends = np.array(np.meshgrid(SPECIAL[:5], SPECIAL[:5])).reshape(2, -1)
+    a, b = np.concatenate([one, ends[0]]), np.concatenate([other, ends[1]])
+    out = np.empty_like(a)
+    kernel("logaddexp2")(out, a, b)
+    with np.errstate(invalid="ignore"):
+        exact = np.logaddexp2(a.astype(np.float64), b.astype(np.float64))
+    np.testing.assert_allclose(out, exact, rtol=3e-7, atol=3e-7)
+
+
 @pytest.mark.parametrize(("row", "base"), [("log2", 2), ("log10", 10)])
 def test_logarithms_to_a_base(row, base):
     exact = {"log2": np.log2, "log10": np.log10}[row]

@@ -81,6 +81,19 @@ def test_largest_of_cells(extents: Any, size: Any, threads: int) -> None:
     check_backward(x, got[1], len(size))
 
 
+@pytest.mark.parametrize("channels", [3, 16, 37])
+@pytest.mark.parametrize("size", [(3, 4), (4, 5), (7, 14)])
+def test_largest_of_cells_with_channels_last(size: Any, channels: int, threads: int) -> None:
+    x = laid_out(np.concatenate([with_ties((9, 13))] * 13, 1)[:, :channels], True)
+    taken: list[str] = []
+    want, got = ([laid_out(np.zeros((2, channels, *size), kind), True) for kind in ("f4", "i8")] for _ in range(2))
+    adaptive_pool.largest(tuple(want), x, size)
+    native.module.kernel("adaptive_max_pool2d", lambda *values: taken.append("numpy"))(tuple(got), x, size)
+    assert not taken
+    np.testing.assert_array_equal(got[0], want[0])
+    np.testing.assert_array_equal(got[1], want[1])
+
+
 def test_indices_outside_are_left_to_numpy() -> None:
     taken: list[str] = []
     run = native.module.kernel("max_pool2d_with_indices_backward", lambda out, *values: taken.append("numpy"))

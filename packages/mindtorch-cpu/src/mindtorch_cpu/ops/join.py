@@ -34,7 +34,14 @@ def flip(out: Any, self: Any, dims: Any) -> None:
 @kernel("roll", upcast=False)
 def roll(out: Any, self: Any, shifts: Any, dims: Any) -> None:
     """Elements moved around."""
-    out[...] = np.roll(self, shifts, dims) if dims else np.roll(self.reshape(-1), shifts[0]).reshape(self.shape)
+    if dims or not self.size:
+        out[...] = np.roll(self, shifts, dims) if dims else self
+        return
+    line, shift = self.reshape(-1), shifts[0] % self.size
+    to = out.reshape(-1) if out.flags.c_contiguous else np.empty(out.size, out.dtype)
+    to[shift:], to[:shift] = line[: line.size - shift], line[line.size - shift :]
+    if not out.flags.c_contiguous:
+        out[...] = to.reshape(out.shape)
 
 
 @kernel("tril", upcast=False)

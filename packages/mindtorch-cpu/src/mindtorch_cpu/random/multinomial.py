@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .continuous import exponential
+from mindtorch_dispatch.table import kernels
+
 from .uniform import unit64
 
 if TYPE_CHECKING:
@@ -40,14 +41,16 @@ def _race(generator: Generator, out: Any, weights: Any) -> None:
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     by_columns = weights.strides[0] < weights.strides[1] and min(weights.shape) > 1
     clocks = np.empty(weights.shape[::-1] if by_columns else weights.shape, weights.dtype)
-    exponential(generator, clocks, 1.0)
+    kernels["cpu"]["exponential_"].fn(clocks, clocks, 1.0, generator)
     clocks = clocks.T if by_columns else clocks  # torch's clocks lie as the weights do, and are drawn as they lie
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        speeds = (wide / clocks.astype(wide.dtype)).astype(weights.dtype).astype(wide.dtype)
+        speeds = (wide / clocks.astype(wide.dtype)).astype(weights.dtype)
     if out.shape[1] == 1:
-        out[:, 0] = speeds.argmax(-1)
-    else:
-        out[...] = np.argsort(-speeds, axis=-1, kind="stable")[:, : out.shape[1]]
+        out[:, 0] = speeds.astype(wide.dtype).argmax(-1)
+        return
+    fastest, places = np.empty(out.shape, speeds.dtype), np.empty(out.shape, np.int64)
+    kernels["cpu"]["topk"].fn((fastest, places), speeds, out.shape[1], 1, True, True)
+    out[...] = places
 
 
 def _with_replacement(generator: Generator, out: Any, weights: Any) -> None:

@@ -58,8 +58,27 @@ def _folded(self: Tensor, other: Tensor) -> Any:
     return aten.contiguous(aten.transpose(product, -2, -1), memory_format=contiguous_format)
 
 
+def _is_seen(self: Tensor, other: Tensor) -> bool:
+    """True when a program may see the calls that a product comes to: it records them, or a mode handles them."""
+    mode = state.mode
+    recorded = mode.records and (self._sig.requires_grad or other._sig.requires_grad)
+    return recorded or mode.profiling or mode.watching or mode.forward_ad or intercepted(mode, (self, other))
+
+
+def _of_one_batch(self: Tensor, other: Tensor) -> Any:
+    """The product of matrices in batches that are the same, without the calls that would leave them as they are."""
+    first, second = tuple(self.shape), tuple(other.shape)
+    if len(first) == 3:
+        return aten.bmm(self, other)
+    count = math.prod(first[:-2])
+    product = aten.bmm(aten.reshape(self, (count, *first[-2:])), aten.reshape(other, (count, *second[-2:])))
+    return aten._unsafe_view(product, (*first[:-1], second[-1]))
+
+
 def _batched(self: Tensor, other: Tensor) -> Any:
     first, second = tuple(self.shape), tuple(other.shape)
+    if len(first) > 2 and len(first) == len(second) and first[:-2] == second[:-2] and not _is_seen(self, other):
+        return _of_one_batch(self, other)
     rows = first[-2] if len(first) > 1 else 1
     if len(first) == len(second) == 3 and first[0] != second[0]:
         if first[0] == 1 and self._sig.requires_grad:

@@ -51,12 +51,13 @@ def at_least(draw: Operands, ndim: int) -> tuple[int, ...]:
 rows(
     "logical_not isnan isinf isfinite neg abs sqrt rsqrt reciprocal relu floor ceil round trunc sign exp expm1 "
     "log log2 log10 log1p sin cos tanh erf sigmoid silu hardswish hardsigmoid mish log_sigmoid_forward clone zero_ nonzero "
-    "zeros_like ones_like sgn angle erfc erfinv exp2 frac"
+    "zeros_like ones_like sgn angle erfc erfinv exp2 frac lgamma sinc i0 special_i0e special_i1 "
+    "special_i1e special_modified_bessel_i0 special_modified_bessel_i1 special_entr special_spherical_bessel_j0"
 )(lambda d: [d.tensor()])
 rows(
     "logical_and logical_or logical_xor maximum minimum mul.Tensor "
     "div.Tensor eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor clamp_min.Tensor clamp_max.Tensor "
-    "pow.Tensor_Tensor logaddexp copy_ copysign.Tensor hypot"
+    "pow.Tensor_Tensor logaddexp logaddexp2 copy_ copysign.Tensor hypot"
 )(lambda d: [d.tensor(), d.tensor(d.broadcast(d.shape))])
 rows(
     "mul.Scalar div.Scalar eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar "
