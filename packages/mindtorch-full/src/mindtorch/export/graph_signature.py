@@ -28,7 +28,12 @@ __all__ = [
 
 @dataclasses.dataclass
 class TensorArgument:
-    """A tensor, by the name of its node."""
+    """A tensor, by the name of its node.
+
+    >>> from torch.export.graph_signature import TensorArgument
+    >>> TensorArgument(name="x")
+    TensorArgument(name='x')
+    """
 
     name: str
 
@@ -42,28 +47,48 @@ class TokenArgument:
 
 @dataclasses.dataclass
 class SymIntArgument:
-    """A whole number that is a symbol, by the name of its node."""
+    """A whole number that is a symbol, by the name of its node.
+
+    >>> from torch.export.graph_signature import SymIntArgument
+    >>> SymIntArgument(name="s")
+    SymIntArgument(name='s')
+    """
 
     name: str
 
 
 @dataclasses.dataclass
 class SymFloatArgument:
-    """A number that is a symbol, by the name of its node."""
+    """A number that is a symbol, by the name of its node.
+
+    >>> from torch.export.graph_signature import SymFloatArgument
+    >>> SymFloatArgument(name="s")
+    SymFloatArgument(name='s')
+    """
 
     name: str
 
 
 @dataclasses.dataclass
 class SymBoolArgument:
-    """A truth value that is a symbol, by the name of its node."""
+    """A truth value that is a symbol, by the name of its node.
+
+    >>> from torch.export.graph_signature import SymBoolArgument
+    >>> SymBoolArgument(name="s")
+    SymBoolArgument(name='s')
+    """
 
     name: str
 
 
 @dataclasses.dataclass
 class CustomObjArgument:
-    """An object of a class written in C++, by the name of its node."""
+    """An object of a class written in C++, by the name of its node.
+
+    >>> from torch.export.graph_signature import CustomObjArgument
+    >>> CustomObjArgument(name="o", class_fqn="my.Class")
+    CustomObjArgument(name='o', class_fqn='my.Class', fake_val=None)
+    """
 
     name: str
     class_fqn: str
@@ -72,7 +97,12 @@ class CustomObjArgument:
 
 @dataclasses.dataclass
 class ConstantArgument:
-    """A value that is the same in every call."""
+    """A value that is the same in every call.
+
+    >>> from torch.export.graph_signature import ConstantArgument
+    >>> ConstantArgument(name="k", value=3)
+    ConstantArgument(name='k', value=3)
+    """
 
     name: str
     value: int | float | bool | str | None
@@ -99,7 +129,12 @@ _ARGUMENTS = (
 
 
 class InputKind(enum.Enum):
-    """Where an input comes from."""
+    """Where an input comes from.
+
+    >>> from torch.export.graph_signature import InputKind
+    >>> [one.name for one in InputKind][:3]
+    ['USER_INPUT', 'PARAMETER', 'BUFFER']
+    """
 
     USER_INPUT = enum.auto()
     PARAMETER = enum.auto()
@@ -110,7 +145,12 @@ class InputKind(enum.Enum):
 
 
 class OutputKind(enum.Enum):
-    """Where an output goes."""
+    """Where an output goes.
+
+    >>> from torch.export.graph_signature import OutputKind
+    >>> [one.name for one in OutputKind][:3]
+    ['USER_OUTPUT', 'LOSS_OUTPUT', 'BUFFER_MUTATION']
+    """
 
     USER_OUTPUT = enum.auto()
     LOSS_OUTPUT = enum.auto()
@@ -128,6 +168,10 @@ class InputSpec:
 
     Raises:
         AssertionError: `arg` is no argument, or a buffer does not say whether it is saved.
+
+    >>> program = torch.export.export(torch.nn.Linear(2, 1), (torch.ones(1, 2),))
+    >>> [(spec.kind.name, spec.target) for spec in program.graph_signature.input_specs]
+    [('PARAMETER', 'weight'), ('PARAMETER', 'bias'), ('USER_INPUT', None)]
     """
 
     kind: InputKind
@@ -153,6 +197,10 @@ class OutputSpec:
 
     Raises:
         AssertionError: `arg` is no argument.
+
+    >>> program = torch.export.export(torch.nn.Linear(2, 1), (torch.ones(1, 2),))
+    >>> [spec.kind.name for spec in program.graph_signature.output_specs]
+    ['USER_OUTPUT']
     """
 
     kind: OutputKind

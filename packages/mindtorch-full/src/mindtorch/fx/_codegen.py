@@ -26,6 +26,14 @@ class PythonCode:
     """Generated source, and the names it needs.
 
     `_lineno_map` tells for each line of the body which node, by number, it comes from.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> print(graph.graph.python_code("self").src.strip())
+    def forward(self, x):
+        add = x + 1;  x = None
+        relu = torch.relu(add);  add = None
+        mul = relu * 2;  relu = None
+        return mul
     """
 
     src: str
@@ -114,7 +122,12 @@ class Writer:
 
 
 class CodeGen:
-    """How a graph becomes the source of a function."""
+    """How a graph becomes the source of a function.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> type(graph.graph._codegen).__name__
+    'CodeGen'
+    """
 
     _body_transformer: Callable[[list[str]], list[str]] | None = None
     _func_name = "forward"

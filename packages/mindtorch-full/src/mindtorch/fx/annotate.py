@@ -13,6 +13,10 @@ def annotate(val: Any, type: Any) -> Any:
 
     Raises:
         RuntimeError: the node has a type already.
+
+    >>> from torch.fx.annotate import annotate
+    >>> annotate(torch.ones(1), torch.Tensor)
+    tensor([1.])
     """
     if isinstance(val, Proxy):
         if val.node.type:

@@ -23,7 +23,12 @@ _LEGAL_OPS = ("placeholder", "call_method", "call_module", "call_function", "get
 
 
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
-    """Return `a` with `fn` applied to everything in its tuples, lists, dicts and slices; lists and dicts come back immutable."""
+    """Return `a` with `fn` applied to everything in its tuples, lists, dicts and slices; lists and dicts come back immutable.
+
+    >>> from torch.fx.node import map_aggregate
+    >>> map_aggregate([1, (2, {"a": 3})], lambda x: x * 10)
+    [10, (20, {'a': 30})]
+    """
     if isinstance(a, tuple):
         changed = [map_aggregate(one, fn) for one in a]
         return type(a)(*changed) if hasattr(a, "_fields") else tuple(changed)

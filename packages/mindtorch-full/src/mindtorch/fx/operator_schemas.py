@@ -41,7 +41,11 @@ _SEVERAL: dict[str, Any] = {"Tuple": typing.Tuple, "Dict": typing.Dict}  # noqa:
 
 
 class ArgsKwargsPair(NamedTuple):
-    """The arguments of a call as its target's signature has them."""
+    """The arguments of a call as its target's signature has them.
+
+    >>> torch.fx.operator_schemas.ArgsKwargsPair((1,), {"dim": 0})
+    ArgsKwargsPair(args=(1,), kwargs={'dim': 0})
+    """
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -103,14 +107,23 @@ def _signature(schema: Any) -> inspect.Signature:
 
 
 def get_signature_for_torch_op(op: Callable[..., Any], return_schemas: bool = False) -> Any:
-    """Return the signatures of an operator's overloads, None for what is no operator; and the schemas if wanted."""
+    """Return the signatures of an operator's overloads, None for what is no operator; and the schemas if wanted.
+
+    >>> len(torch.fx.operator_schemas.get_signature_for_torch_op(torch.add)) > 0
+    True
+    """
     schemas = _schemas(op)
     signatures = [_signature(one) for one in schemas] or None
     return (signatures, schemas or None) if return_schemas else signatures
 
 
 def check_for_mutable_operation(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise RuntimeError when every overload that takes these arguments changes one of them."""
+    """Raise RuntimeError when every overload that takes these arguments changes one of them.
+
+    >>> torch.fx.operator_schemas.check_for_mutable_operation(torch.add, (torch.ones(1), 1), {})
+    >>> print("changes nothing")
+    changes nothing
+    """
     fitting = [one for one in _schemas(target) if _bound(_signature(one), args, kwargs) is not None]
     if fitting and all(one.is_mutable for one in fitting):
         raise RuntimeError(
@@ -120,7 +133,11 @@ def check_for_mutable_operation(target: Callable[..., Any], args: tuple[Any, ...
 
 
 def create_type_hint(x: Any) -> Any:
-    """Return the type of a list or tuple of one type of items as `list[T]` or `tuple[T, ...]`; `x` where there is none."""
+    """Return the type of a list or tuple of one type of items as `list[T]` or `tuple[T, ...]`; `x` where there is none.
+
+    >>> torch.fx.operator_schemas.create_type_hint([int, int])
+    list[int]
+    """
     if not isinstance(x, list | tuple):
         return x
     whole: Any = list[Any] if isinstance(x, list) else tuple[Any, ...]
@@ -137,7 +154,12 @@ def create_type_hint(x: Any) -> Any:
 
 
 def type_matches(signature_type: Any, argument_type: Any) -> bool:
-    """Return whether a parameter of one type takes an argument of another; a list takes one integer, and tuples."""
+    """Return whether a parameter of one type takes an argument of another; a list takes one integer, and tuples.
+
+    >>> from torch.fx.operator_schemas import type_matches
+    >>> type_matches(float, int), type_matches(int, str)
+    (False, False)
+    """
     if signature_type is argument_type:
         return True
     origin = typing.get_origin(signature_type)
@@ -211,6 +233,12 @@ def normalize_function(
 
     Raises:
         RuntimeError: several overloads of an operator take the arguments, and no types were given.
+
+    >>> from torch.fx.operator_schemas import normalize_function
+    >>> normalize_function(
+    ...     torch.sub, (torch.ones(1), 2), normalize_to_only_use_kwargs=True, arg_types=(torch.Tensor, int)
+    ... ).kwargs["other"]
+    2
     """
     kwargs = kwargs or {}
     schemas = _schemas(target)
@@ -249,6 +277,11 @@ def normalize_module(
 
     Raises:
         RuntimeError: there is no such submodule.
+
+    >>> from torch.fx.operator_schemas import normalize_module
+    >>> model = torch.nn.Sequential(torch.nn.ReLU())
+    >>> normalize_module(model, "0", (3,), normalize_to_only_use_kwargs=True)
+    ArgsKwargsPair(args=(), kwargs={'input': 3})
     """
     try:
         module = root.get_submodule(target)

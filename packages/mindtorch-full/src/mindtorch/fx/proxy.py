@@ -49,11 +49,23 @@ base_types = (
 
 
 class TraceError(ValueError):
-    """A program does what cannot be traced."""
+    """A program does what cannot be traced.
+
+    >>> torch.fx.symbolic_trace(lambda x: 1 if x else 2)
+    Traceback (most recent call last):
+        ...
+    torch.fx.proxy.TraceError: symbolically traced variables cannot be used as inputs to control flow
+    """
 
 
 class Scope:
-    """Where in a tree of modules a program is: the path of the module and its type."""
+    """Where in a tree of modules a program is: the path of the module and its type.
+
+    >>> from torch.fx.proxy import Scope
+    >>> scope = Scope("layers.0", torch.nn.Linear)
+    >>> scope.module_path
+    'layers.0'
+    """
 
     def __init__(self, module_path: str, module_type: Any) -> None:
         self.module_path = module_path
@@ -77,7 +89,11 @@ class ScopeContextManager:
 
 
 class TracerBase:
-    """What every tracer has: making nodes and proxies, and turning values into arguments."""
+    """What every tracer has: making nodes and proxies, and turning values into arguments.
+
+    >>> isinstance(torch.fx.Tracer(), torch.fx.proxy.TracerBase)
+    True
+    """
 
     graph: Graph
     record_stack_traces = False

@@ -18,7 +18,13 @@ __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with
 
 
 class Match(NamedTuple):
-    """One place where a pattern stood: its last node, and the graph's node for each of the pattern's."""
+    """One place where a pattern stood: its last node, and the graph's node for each of the pattern's.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> found = torch.fx.subgraph_rewriter.replace_pattern(graph, lambda x: torch.relu(x), lambda x: torch.abs(x))
+    >>> [match.anchor.name for match in found]
+    ['relu']
+    """
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -26,7 +32,14 @@ class Match(NamedTuple):
 
 @dataclass
 class ReplacedPatterns:
-    """As `Match`, with the nodes that came in its place."""
+    """As `Match`, with the nodes that came in its place.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.subgraph_rewriter import replace_pattern_with_filters
+    >>> (found,) = replace_pattern_with_filters(graph, lambda x: torch.relu(x), lambda x: torch.abs(x))
+    >>> type(found).__name__, [node.name for node in found.replacements]
+    ('ReplacedPatterns', ['abs_1'])
+    """
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -71,6 +84,12 @@ def replace_pattern_with_filters(
     Raises:
         AssertionError: no replacement, or one with another number of parameters.
         NotImplementedError: `node_name_match`.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.subgraph_rewriter import replace_pattern_with_filters
+    >>> found = replace_pattern_with_filters(graph, lambda x: torch.relu(x), lambda x: torch.abs(x))
+    >>> len(found), graph(torch.tensor([-3.0]))
+    (1, tensor([4.]))
     """
     if node_name_match:
         raise NotImplementedError("replace_pattern_with_filters(): node_name_match is not offered")

@@ -11,7 +11,12 @@ __all__ = ["Dyn", "TensorType", "is_consistent", "is_more_precise"]
 
 
 class TensorType:
-    """The type of tensors of a shape; `Dyn` stands for an unknown length."""
+    """The type of tensors of a shape; `Dyn` stands for an unknown length.
+
+    >>> from torch.fx.tensor_type import Dyn, TensorType
+    >>> TensorType((1, Dyn)) == TensorType((1, Dyn)), TensorType((1, 2)) == TensorType((1, 3))
+    (True, False)
+    """
 
     def __init__(self, dim: Sequence[Any]) -> None:
         self.__origin__ = TensorType
@@ -53,14 +58,27 @@ Dyn = _DynType()
 
 
 def is_consistent(t1: object, t2: object) -> bool:
-    """Return whether a value could have both types."""
+    """Return whether a value could have both types.
+
+    >>> from torch.fx.tensor_type import Dyn, TensorType, is_consistent
+    >>> (
+    ...     is_consistent(TensorType((1, Dyn)), TensorType((1, 3))),
+    ...     is_consistent(TensorType((1, 2)), TensorType((1, 3))),
+    ... )
+    (True, False)
+    """
     if t1 in (t2, Dyn) or t2 == Dyn:
         return True
     return _by_length(t1, t2, is_consistent)
 
 
 def is_more_precise(t1: object, t2: object) -> bool:
-    """Return whether `t1` says all that `t2` says."""
+    """Return whether `t1` says all that `t2` says.
+
+    >>> from torch.fx.tensor_type import Dyn, TensorType, is_more_precise
+    >>> is_more_precise(TensorType((1, 3)), TensorType((1, Dyn)))
+    True
+    """
     if t2 in (t1, Dyn):
         return True
     return _by_length(t1, t2, is_more_precise)

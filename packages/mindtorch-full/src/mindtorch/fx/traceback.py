@@ -40,14 +40,26 @@ should_preserve_node_meta = False
 
 
 class NodeSourceAction(Enum):
-    """What a pass did to make a node."""
+    """What a pass did to make a node.
+
+    >>> import torch.fx.traceback as traceback
+    >>> [one.value for one in traceback.NodeSourceAction]
+    ['create', 'replace']
+    """
 
     CREATE = "create"
     REPLACE = "replace"
 
 
 class NodeSource:
-    """Where a node comes from: the node before it, the pass that made it and what that did."""
+    """Where a node comes from: the node before it, the pass that made it and what that did.
+
+    >>> import torch.fx.traceback as traceback
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> source = traceback.NodeSource(list(graph.graph.nodes)[1], "fuse", traceback.NodeSourceAction.CREATE)
+    >>> source.pass_name, source.name
+    ('fuse', 'add')
+    """
 
     def __init__(
         self,
@@ -88,7 +100,15 @@ class NodeSource:
 
 @contextmanager
 def preserve_node_meta(enable: bool = True) -> Iterator[None]:
-    """Within the block new nodes get what `set_current_meta` says."""
+    """Within the block new nodes get what `set_current_meta` says.
+
+    >>> import torch.fx.traceback as traceback
+    >>> with traceback.preserve_node_meta():
+    ...     print(traceback.has_preserved_node_meta())
+    True
+    >>> traceback.has_preserved_node_meta()
+    False
+    """
     global should_preserve_node_meta, current_meta
     saved, saved_meta = should_preserve_node_meta, current_meta
     try:
@@ -99,12 +119,24 @@ def preserve_node_meta(enable: bool = True) -> Iterator[None]:
 
 
 def has_preserved_node_meta() -> bool:
-    """Return whether new nodes get the current meta."""
+    """Return whether new nodes get the current meta.
+
+    >>> import torch.fx.traceback as traceback
+    >>> traceback.has_preserved_node_meta()
+    False
+    """
     return should_preserve_node_meta
 
 
 def set_stack_trace(stack: list[str]) -> None:
-    """Let new nodes have this stack."""
+    """Let new nodes have this stack.
+
+    >>> import torch.fx.traceback as traceback
+    >>> with traceback.preserve_node_meta():
+    ...     traceback.set_stack_trace(["line 1"])
+    ...     print(traceback.format_stack())
+    ['line 1']
+    """
     if should_preserve_node_meta and stack:
         current_meta["stack_trace"] = "".join(stack)
 
@@ -129,7 +161,14 @@ def reset_grad_fn_seq_nr() -> None:
 
 
 def format_stack() -> list[str]:
-    """Return the stack that new nodes get, or the stack of this call."""
+    """Return the stack that new nodes get, or the stack of this call.
+
+    >>> import torch.fx.traceback as traceback
+    >>> with traceback.preserve_node_meta():
+    ...     traceback.set_stack_trace(["line 1"])
+    ...     print(traceback.format_stack())
+    ['line 1']
+    """
     if should_preserve_node_meta:
         return [current_meta.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])
@@ -149,7 +188,14 @@ def user_stack() -> list[str]:
 
 @contextmanager
 def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
-    """Within the block new nodes get the meta of `node`."""
+    """Within the block new nodes get the meta of `node`.
+
+    >>> import torch.fx.traceback as traceback
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> with traceback.preserve_node_meta(), traceback.set_current_meta(next(iter(graph.graph.nodes))):
+    ...     print(sorted(traceback.get_current_meta()))
+    []
+    """
     global current_meta
     if not (should_preserve_node_meta and node.meta):
         yield
@@ -168,13 +214,25 @@ def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
 
 
 def get_current_meta() -> dict[str, Any]:
-    """Return what new nodes get."""
+    """Return what new nodes get.
+
+    >>> import torch.fx.traceback as traceback
+    >>> traceback.get_current_meta()
+    {}
+    """
     return current_meta
 
 
 @contextmanager
 def set_current_replay_node(node: Node | None) -> Iterator[None]:
-    """Within the block `node` is the one whose step is done again."""
+    """Within the block `node` is the one whose step is done again.
+
+    >>> import torch.fx.traceback as traceback
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> with traceback.set_current_replay_node(next(iter(graph.graph.nodes))):
+    ...     print(traceback.get_current_replay_node())
+    x
+    """
     global current_replay_node
     saved = current_replay_node
     try:
@@ -185,13 +243,24 @@ def set_current_replay_node(node: Node | None) -> Iterator[None]:
 
 
 def get_current_replay_node() -> Node | None:
-    """Return the node whose step is done again, if one is."""
+    """Return the node whose step is done again, if one is.
+
+    >>> import torch.fx.traceback as traceback
+    >>> print(traceback.get_current_replay_node())
+    None
+    """
     return current_replay_node
 
 
 @contextmanager
 def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
-    """Within the block new nodes get these entries in `meta["custom"]`."""
+    """Within the block new nodes get these entries in `meta["custom"]`.
+
+    >>> import torch.fx.traceback as traceback
+    >>> with traceback.preserve_node_meta(), traceback.annotate({"part": 1}):
+    ...     print(traceback.get_current_meta()["custom"])
+    {'part': 1}
+    """
     had, saved = "custom" in current_meta, current_meta.get("custom")
     current_meta["custom"] = {**(saved or {}), **annotation_dict}
     try:
@@ -204,7 +273,16 @@ def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
 
 
 def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that runs a function within `annotate`."""
+    """Return a decorator that runs a function within `annotate`.
+
+    >>> import torch.fx.traceback as traceback
+    >>> @traceback.annotate_fn({"part": 2})
+    ... def step(x):
+    ...     return traceback.get_current_meta().get("custom")
+    >>> with traceback.preserve_node_meta():
+    ...     print(step(1))
+    {'part': 2}
+    """
 
     def decorator(fn: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(fn)
@@ -218,7 +296,13 @@ def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[Callable[..., Any]
 
 
 def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
-    """Return for each node of a graph that calls something where it comes from."""
+    """Return for each node of a graph that calls something where it comes from.
+
+    >>> import torch.fx.traceback as traceback
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> sorted(traceback.get_graph_provenance_json(graph.graph))
+    ['add', 'mul', 'relu']
+    """
     found = {}
     for node in graph.nodes:
         if node.op == "call_function":

@@ -41,7 +41,12 @@ def decompose(decomposition_table: Decompositions | None) -> Iterator[Decomposit
 
 
 def get_proxy_mode() -> Any:
-    """Return the mode that records, None where nothing is traced."""
+    """Return the mode that records, None where nothing is traced.
+
+    >>> from torch.fx.experimental.proxy_tensor import get_innermost_proxy_mode
+    >>> print(get_innermost_proxy_mode())
+    None
+    """
     return _detect_infra_mode(_TorchDispatchModeKey.PROXY)
 
 

@@ -120,7 +120,12 @@ def _replace_call(graph: Graph, call: Node, results: Any, values: dict[Node, Any
 
 
 def get_unique_attr_name_in_module(mod_traced: GraphModule, name: str) -> str:
-    """Return a name that is one of Python's and that the module has no attribute of, as near to `name` as can be."""
+    """Return a name that is one of Python's and that the module has no attribute of, as near to `name` as can be.
+
+    >>> from torch.fx.experimental.const_fold import get_unique_attr_name_in_module
+    >>> get_unique_attr_name_in_module(torch.nn.Linear(2, 1), "weight")
+    'weight_1'
+    """
     name = re.sub("[^0-9a-zA-Z_]+", "_", name)
     if name[0].isdigit():
         name = f"_{name}"
@@ -187,6 +192,18 @@ def split_const_subgraphs(
     Args:
         skip_folding_node_fn: which nodes to leave where they are.
         device_for_folded_attrs: where integers among the computed values go, as tensors.
+
+    >>> class Model(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.w = torch.nn.Parameter(torch.ones(1))
+    ...     def forward(self, x):
+    ...         return x + (self.w + 1)
+    >>> from torch.fx.experimental.const_fold import split_const_subgraphs
+    >>> folded = split_const_subgraphs(Model())
+    >>> folded.run_folding()
+    >>> folded(torch.ones(1)).detach(), type(folded).__name__
+    (tensor([3.]), 'GraphModule')
     """
     traced = module if isinstance(module, GraphModule) else symbolic_trace(module)
     constant = _constant_nodes(traced, skip_folding_node_fn)

@@ -19,13 +19,26 @@ __all__ = ["are_nodes_independent", "may_depend_on", "merge_matmul", "split_resu
 
 
 def split_result_tensors(result: torch.Tensor, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    """Return the rows of `result` that belong to each of the inputs; a traced result has no sizes, so these are zeros."""
+    """Return the rows of `result` that belong to each of the inputs; a traced result has no sizes, so these are zeros.
+
+    >>> from torch.fx.experimental.merge_matmul import split_result_tensors
+    >>> split_result_tensors(torch.arange(3.0).reshape(3, 1), [torch.ones(1, 1), torch.ones(2, 1)])
+    (tensor([[0.]]), tensor([[1.],
+            [2.]]))
+    """
     sizes = [0] * len(inputs) if isinstance(result, Proxy) else [one.shape[0] for one in inputs]
     return torch.split(result, sizes)
 
 
 def may_depend_on(a: Node, b: Node, search_depth: int = 6) -> bool:
-    """Return whether `a` depends on `b`; what is more than `search_depth` nodes away counts as such."""
+    """Return whether `a` depends on `b`; what is more than `search_depth` nodes away counts as such.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.experimental.merge_matmul import may_depend_on
+    >>> nodes = list(graph.graph.nodes)
+    >>> may_depend_on(nodes[2], nodes[1]), may_depend_on(nodes[1], nodes[2])
+    (True, False)
+    """
     if a == b:
         return True
     if not a.all_input_nodes:
@@ -34,12 +47,27 @@ def may_depend_on(a: Node, b: Node, search_depth: int = 6) -> bool:
 
 
 def are_nodes_independent(nodes: list[Node]) -> bool:
-    """Return whether none of the nodes depends on another."""
+    """Return whether none of the nodes depends on another.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.experimental.merge_matmul import are_nodes_independent
+    >>> are_nodes_independent(list(graph.graph.nodes)[1:3])
+    False
+    """
     return not any(may_depend_on(a, b) or may_depend_on(b, a) for a, b in itertools.combinations(nodes, 2))
 
 
 def merge_matmul(in_mod: Module) -> GraphModule:
-    """Return the traced module with independent products `A @ C`, `B @ C` computed as one, of A and B stacked."""
+    """Return the traced module with independent products `A @ C`, `B @ C` computed as one, of A and B stacked.
+
+    >>> from torch.fx.experimental.merge_matmul import merge_matmul
+    >>> class Model(torch.nn.Module):
+    ...     def forward(self, a, b, w):
+    ...         return torch.matmul(a, w) + torch.matmul(b, w)
+    >>> made = merge_matmul(Model())
+    >>> sum(node.target is torch.matmul for node in made.graph.nodes)
+    1
+    """
     gm = symbolic_trace(in_mod)
     by_rhs: dict[Any, list[Node]] = {}
     for node in gm.graph.nodes:

@@ -22,6 +22,11 @@ class NormalizeArgs(Transformer):
     """Passes arguments as the signatures of functions and modules have them: by name if wanted, with all defaults.
 
     Where overloads of an operator differ in types alone, `meta["type"]` of nodes tells them apart.
+
+    >>> from torch.fx.experimental.normalize import NormalizeArgs
+    >>> graph = NormalizeArgs(torch.fx.symbolic_trace(lambda x: torch.nn.functional.relu(x))).transform()
+    >>> [node.kwargs for node in graph.graph.nodes if node.op == "call_function"][0]["inplace"]
+    False
     """
 
     def __init__(self, module: GraphModule, normalize_to_only_use_kwargs: bool = True) -> None:
@@ -73,7 +78,13 @@ class NormalizeArgs(Transformer):
 
 
 class NormalizeOperators(AnnotateTypesWithSchema):
-    """Writes functions that an operator of Python stands for as that operator, `torch.add(a, b)` as `a + b`."""
+    """Writes functions that an operator of Python stands for as that operator, `torch.add(a, b)` as `a + b`.
+
+    >>> from torch.fx.experimental.normalize import NormalizeOperators
+    >>> graph = NormalizeOperators(torch.fx.symbolic_trace(lambda x: x + 1)).transform()
+    >>> [node.target is torch.add for node in graph.graph.nodes if node.op == "call_function"]
+    [False]
+    """
 
     binary_magic_method_remap: ClassVar[dict[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
         torch.add: operator.add,

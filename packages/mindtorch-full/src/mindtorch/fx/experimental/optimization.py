@@ -67,6 +67,11 @@ def fuse(model: nn.Module, inplace: bool = False, no_trace: bool = False) -> nn.
     Args:
         inplace: change the model's layers, not those of a copy.
         no_trace: `model` is a graph module; do not trace it again.
+
+    >>> from torch.fx.experimental.optimization import fuse
+    >>> model = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.BatchNorm2d(1)).eval()
+    >>> [type(layer).__name__ for layer in fuse(model).children()]
+    ['Conv2d']
     """
     if not inplace:
         model = copy.deepcopy(model)
@@ -87,7 +92,13 @@ def fuse(model: nn.Module, inplace: bool = False, no_trace: bool = False) -> nn.
 
 
 def remove_dropout(model: nn.Module) -> nn.Module:
-    """Return the traced model without its dropout layers."""
+    """Return the traced model without its dropout layers.
+
+    >>> from torch.fx.experimental.optimization import remove_dropout
+    >>> model = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Dropout())
+    >>> [node.op for node in remove_dropout(model).graph.nodes]
+    ['placeholder', 'call_module', 'output']
+    """
 
     class DropoutRemover(fx.Transformer):
         def call_module(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -141,7 +152,16 @@ def use_mkl_length(graph: MklSubgraph) -> bool:
 
 
 class UnionFind:
-    """Sets of numbers below `n` that can be joined."""
+    """Sets of numbers below `n` that can be joined.
+
+    >>> from torch.fx.experimental.optimization import UnionFind
+    >>> sets = UnionFind(3)
+    >>> for number in range(3):
+    ...     sets.make_set(number)
+    >>> sets.join(0, 2)
+    >>> sets.find(0) == sets.find(2), sets.find(0) == sets.find(1)
+    (True, False)
+    """
 
     def __init__(self, n: int) -> None:
         self.parent: list[int | None] = [None] * n

@@ -39,22 +39,42 @@ class ConstraintViolationError(RuntimeError):
 
 
 def guard_or_false(a: Any) -> bool:
-    """Return the truth of a statement about sizes; where it cannot be known, False."""
+    """Return the truth of a statement about sizes; where it cannot be known, False.
+
+    >>> from torch.fx.experimental.symbolic_shapes import guard_or_false
+    >>> guard_or_false(3 > 2)
+    True
+    """
     return bool(a)
 
 
 def guard_or_true(a: Any) -> bool:
-    """Return the truth of a statement about sizes; where it cannot be known, True."""
+    """Return the truth of a statement about sizes; where it cannot be known, True.
+
+    >>> from torch.fx.experimental.symbolic_shapes import guard_or_true
+    >>> guard_or_true(3 > 4)
+    False
+    """
     return bool(a)
 
 
 def guard_size_oblivious(expr: Any) -> bool:
-    """Return the truth of a statement about sizes."""
+    """Return the truth of a statement about sizes.
+
+    >>> from torch.fx.experimental.symbolic_shapes import guard_size_oblivious
+    >>> guard_size_oblivious(3 > 2)
+    True
+    """
     return bool(expr)
 
 
 def statically_known_true(x: Any) -> bool:
-    """Return whether a statement about sizes is known to hold."""
+    """Return whether a statement about sizes is known to hold.
+
+    >>> from torch.fx.experimental.symbolic_shapes import statically_known_true
+    >>> statically_known_true(3 > 2)
+    True
+    """
     return bool(x)
 
 
@@ -64,12 +84,22 @@ def hint_int(a: Any, fallback: int | None = None) -> int:
 
 
 def is_concrete_int(a: Any) -> bool:
-    """Return whether a size is a number: True."""
+    """Return whether a size is a number: True.
+
+    >>> from torch.fx.experimental.symbolic_shapes import is_concrete_int
+    >>> is_concrete_int(3)
+    True
+    """
     return True
 
 
 def is_concrete_bool(a: Any) -> bool:
-    """Return whether a statement has a value: True."""
+    """Return whether a statement has a value: True.
+
+    >>> from torch.fx.experimental.symbolic_shapes import is_concrete_bool
+    >>> is_concrete_bool(True)
+    True
+    """
     return True
 
 
@@ -84,7 +114,12 @@ def free_unbacked_symbols(x: Any) -> set[Any]:
 
 
 def has_free_symbols(val: Any) -> bool:
-    """Return whether a value has unknowns: False."""
+    """Return whether a value has unknowns: False.
+
+    >>> from torch.fx.experimental.symbolic_shapes import has_free_symbols
+    >>> has_free_symbols(torch.ones(2))
+    False
+    """
     return False
 
 

@@ -22,6 +22,12 @@ class FakeTensorProp(Interpreter):
     Args:
         module: the program.
         mode: makes the fake tensors; a new one without it.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.fake_tensor_prop import FakeTensorProp
+    >>> made = FakeTensorProp(graph).propagate(torch.ones(2, 3))
+    >>> made.shape, type(made).__name__
+    (torch.Size([2, 3]), 'FakeTensor')
     """
 
     def __init__(self, module: GraphModule, mode: FakeTensorMode | None = None) -> None:

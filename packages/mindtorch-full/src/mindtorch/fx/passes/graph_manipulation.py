@@ -19,7 +19,15 @@ __all__ = ["get_size_of_all_nodes", "get_size_of_node", "get_tensor_meta", "repl
 def replace_target_nodes_with(
     fx_module: GraphModule, old_op: str, old_target: Any, new_op: str, new_target: Any
 ) -> None:
-    """Let every node of an op and target be of another op and target."""
+    """Let every node of an op and target be of another op and target.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.graph_manipulation import replace_target_nodes_with
+    >>> replace_target_nodes_with(graph, "call_function", torch.relu, "call_function", torch.abs)
+    >>> _ = graph.recompile()
+    >>> graph(torch.tensor([-3.0]))
+    tensor([4.])
+    """
     made = Graph()
     copies: dict[Node, Node] = {}
     for node in fx_module.graph.nodes:
@@ -33,7 +41,12 @@ def replace_target_nodes_with(
 
 @compatibility(is_backward_compatible=False)
 class size_bytes(NamedTuple):
-    """The bytes of a node's value, and with the parameters of the module it calls."""
+    """The bytes of a node's value, and with the parameters of the module it calls.
+
+    >>> from torch.fx.passes.graph_manipulation import size_bytes
+    >>> size_bytes(output_size=48, total_size=60)
+    size_bytes(output_size=48, total_size=60)
+    """
 
     output_size: int
     total_size: int
@@ -56,6 +69,13 @@ def get_tensor_meta(node: Node) -> TensorMetadata:
 
     Raises:
         RuntimeError: nothing.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.shape_prop import ShapeProp
+    >>> _ = ShapeProp(graph).propagate(torch.ones(2, 3))
+    >>> node = next(iter(graph.graph.nodes))
+    >>> torch.fx.passes.graph_manipulation.get_tensor_meta(node).dtype
+    torch.float32
     """
     found = node.meta.get("tensor_meta")
     if not found:
@@ -67,7 +87,15 @@ def get_tensor_meta(node: Node) -> TensorMetadata:
 
 @compatibility(is_backward_compatible=False)
 def get_size_of_node(fx_module: GraphModule, node: Node) -> size_bytes:
-    """Return a node's sizes; parameters count as items of the value's dtype."""
+    """Return a node's sizes; parameters count as items of the value's dtype.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.shape_prop import ShapeProp
+    >>> _ = ShapeProp(graph).propagate(torch.ones(2, 3))
+    >>> node = next(iter(graph.graph.nodes))
+    >>> torch.fx.passes.graph_manipulation.get_size_of_node(graph, node)
+    size_bytes(output_size=24, total_size=24)
+    """
     meta = get_tensor_meta(node)
     given = meta.shape.numel()
     held = 0

@@ -26,6 +26,12 @@ class GraphTransformObserver:
         passname: the pass.
         subsystem: the part of a program that the pass is of.
         log_url: the folder for the drawings; without it nothing is observed.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.graph_transform_observer import GraphTransformObserver
+    >>> with GraphTransformObserver(graph, "clean"):
+    ...     graph.graph.eliminate_dead_code()
+    False
     """
 
     __pass_count = 0

@@ -24,7 +24,16 @@ IsNodeSupported = Callable[[Mapping[str, Module], Node], bool]
 
 @compatibility(is_backward_compatible=False)
 class OperatorSupportBase(abc.ABC):
-    """Says of a node whether a backend can run it."""
+    """Says of a node whether a backend can run it.
+
+    >>> from torch.fx.passes.operator_support import OperatorSupportBase
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> class Calls(OperatorSupportBase):
+    ...     def is_node_supported(self, modules, node):
+    ...         return node.op == "call_function"
+    >>> [Calls().is_node_supported({}, node) for node in graph.graph.nodes]
+    [False, True, True, True, False]
+    """
 
     @abc.abstractmethod
     def is_node_supported(self, submodules: Mapping[str, Module], node: Node) -> bool:
@@ -38,6 +47,12 @@ class OperatorSupport(OperatorSupportBase):
 
     A row is None where any dtype will do, else the dtypes for each positional argument, None for any, and for arguments by
     name. What is called and has no row is not supported; other nodes are.
+
+    >>> from torch.fx.passes.operator_support import OperatorSupport
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> found = OperatorSupport({"torch.relu": None})
+    >>> [node.name for node in graph.graph.nodes if found.is_node_supported({}, node)]
+    ['x', 'relu', 'output']
     """
 
     _support_dict: SupportDict
@@ -64,7 +79,14 @@ class OperatorSupport(OperatorSupportBase):
 
 @compatibility(is_backward_compatible=False)
 def create_op_support(is_node_supported: IsNodeSupported) -> OperatorSupportBase:
-    """Return an `OperatorSupportBase` that asks a function."""
+    """Return an `OperatorSupportBase` that asks a function.
+
+    >>> from torch.fx.passes.operator_support import create_op_support
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> found = create_op_support(lambda modules, node: node.op == "call_function")
+    >>> [found.is_node_supported({}, node) for node in graph.graph.nodes]
+    [False, True, True, True, False]
+    """
 
     class FunctionalOperatorSupport(OperatorSupportBase):
         def is_node_supported(self, submodules: Mapping[str, Module], node: Node) -> bool:
@@ -75,19 +97,40 @@ def create_op_support(is_node_supported: IsNodeSupported) -> OperatorSupportBase
 
 @compatibility(is_backward_compatible=False)
 def chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
-    """Return the support of what all of these support."""
+    """Return the support of what all of these support.
+
+    >>> from torch.fx.passes.operator_support import chain, create_op_support
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> yes, no = create_op_support(lambda m, n: True), create_op_support(lambda m, n: False)
+    >>> chain(yes, no).is_node_supported({}, next(iter(graph.graph.nodes)))
+    False
+    """
     return create_op_support(lambda submods, node: all(one.is_node_supported(submods, node) for one in op_support))
 
 
 @compatibility(is_backward_compatible=False)
 def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
-    """Return the support of what any of these supports."""
+    """Return the support of what any of these supports.
+
+    >>> from torch.fx.passes.operator_support import any_chain, create_op_support
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> yes, no = create_op_support(lambda m, n: True), create_op_support(lambda m, n: False)
+    >>> any_chain(yes, no).is_node_supported({}, next(iter(graph.graph.nodes)))
+    True
+    """
     return create_op_support(lambda submods, node: any(one.is_node_supported(submods, node) for one in op_support))
 
 
 @compatibility(is_backward_compatible=False)
 class OpSupports:
-    """Supports to combine with `chain`."""
+    """Supports to combine with `chain`.
+
+    >>> from torch.fx.passes.operator_support import OpSupports, create_op_support
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> not_relu = OpSupports.decline_if_node_in_names({"relu"})
+    >>> [node.name for node in graph.graph.nodes if not_relu.is_node_supported({}, node)]
+    ['x', 'add', 'mul', 'output']
+    """
 
     @classmethod
     def decline_if_input_dtype(cls, dtype: torch.dtype) -> OperatorSupportBase:

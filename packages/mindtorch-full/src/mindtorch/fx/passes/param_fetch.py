@@ -16,7 +16,11 @@ __all__ = ["default_matching", "extract_attrs_for_lowering", "lift_lowering_attr
 
 @compatibility(is_backward_compatible=False)
 def default_matching(name: str, target_version: int) -> str:
-    """Return the name itself: an attribute is called the same in every version of its module."""
+    """Return the name itself: an attribute is called the same in every version of its module.
+
+    >>> torch.fx.passes.param_fetch.default_matching("weight", 1)
+    'weight'
+    """
     return name
 
 
@@ -40,6 +44,9 @@ def extract_attrs_for_lowering(mod: nn.Module) -> dict[str, Any]:
 
     Raises:
         RuntimeError: the table has no row for it, or one for an older version.
+
+    >>> sorted(torch.fx.passes.param_fetch.extract_attrs_for_lowering(torch.nn.Linear(2, 1)))
+    ['bias', 'name', 'weight']
     """
     if type(mod) not in module_fetch_book:
         raise RuntimeError(

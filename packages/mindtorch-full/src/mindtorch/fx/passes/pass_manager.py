@@ -24,7 +24,12 @@ logger = logging.getLogger("torch.fx.passes.pass_manager")
 
 
 def inplace_wrapper(fn: Pass) -> Pass:
-    """Return a pass that gives its first argument, which `fn` changes."""
+    """Return a pass that gives its first argument, which `fn` changes.
+
+    >>> from torch.fx.passes.pass_manager import inplace_wrapper
+    >>> inplace_wrapper(lambda found: found.append(3))([1])
+    [1, 3]
+    """
 
     @functools.wraps(fn)
     def wrapped_fn(gm: Any, *args: Any, **kwargs: Any) -> Any:
@@ -35,7 +40,12 @@ def inplace_wrapper(fn: Pass) -> Pass:
 
 
 def log_hook(fn: Pass, level: int = logging.INFO) -> Pass:
-    """Return a pass that does what `fn` does and writes what it gave to the log."""
+    """Return a pass that does what `fn` does and writes what it gave to the log.
+
+    >>> from torch.fx.passes.pass_manager import log_hook
+    >>> log_hook(lambda x: x * 2)(4)
+    8
+    """
 
     @functools.wraps(fn)
     def wrapped_fn(*args: Any, **kwargs: Any) -> Any:
@@ -51,6 +61,10 @@ def loop_pass(base_pass: Pass, n_iter: int | None = None, predicate: Callable[[A
 
     Raises:
         AssertionError: both are given, or neither.
+
+    >>> from torch.fx.passes.pass_manager import loop_pass
+    >>> loop_pass(lambda x: x * 2, n_iter=3)(1)
+    8
     """
     if (n_iter is None) == (predicate is None):
         raise AssertionError("Exactly one of `n_iter`or `predicate` must be specified.")
@@ -78,12 +92,23 @@ def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass
 
 
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
-    """Return the constraint that `this` runs before `that`."""
+    """Return the constraint that `this` runs before `that`.
+
+    >>> from torch.fx.passes.pass_manager import this_before_that_pass_constraint
+    >>> in_order = this_before_that_pass_constraint(len, str)
+    >>> in_order(len, str), in_order(str, len)
+    (True, False)
+    """
     return before(this, that)
 
 
 def these_before_those_pass_constraint(these: Pass, those: Pass) -> Constraint:
-    """Return the constraint that passes around `these` run before passes around `those`."""
+    """Return the constraint that passes around `these` run before passes around `those`.
+
+    >>> from torch.fx.passes.pass_manager import these_before_those_pass_constraint
+    >>> these_before_those_pass_constraint(len, str)(len, str)
+    True
+    """
 
     def depends_on(a: Pass, b: Pass) -> bool:
         return inspect.unwrap(a) != those or inspect.unwrap(b) != these
@@ -92,7 +117,12 @@ def these_before_those_pass_constraint(these: Pass, those: Pass) -> Constraint:
 
 
 class PassManager(Schedule):
-    """Runs passes one after the other, each on what the one before gave; constraints are checked, not solved."""
+    """Runs passes one after the other, each on what the one before gave; constraints are checked, not solved.
+
+    >>> from torch.fx.passes.pass_manager import PassManager
+    >>> PassManager([lambda x: x + 1, lambda x: x * 2])(3)
+    8
+    """
 
     @classmethod
     def build_from_passlist(cls, passes: list[Pass]) -> PassManager:

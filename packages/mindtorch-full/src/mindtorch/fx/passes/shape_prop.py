@@ -15,7 +15,14 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 
 
 class TensorMetadata(NamedTuple):
-    """What is known of a tensor without its values."""
+    """What is known of a tensor without its values.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.shape_prop import ShapeProp
+    >>> _ = ShapeProp(graph).propagate(torch.ones(2, 3))
+    >>> next(iter(graph.graph.nodes)).meta["tensor_meta"].stride
+    (3, 1)
+    """
 
     shape: torch.Size
     dtype: torch.dtype
@@ -39,7 +46,14 @@ def _is_contiguous(tensor: torch.Tensor, layout: torch.memory_format) -> bool:
 
 
 class ShapeProp(Interpreter):
-    """Runs a graph and writes into each node's `meta` its value's metadata and type."""
+    """Runs a graph and writes into each node's `meta` its value's metadata and type.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.shape_prop import ShapeProp
+    >>> _ = ShapeProp(graph).propagate(torch.ones(2, 3))
+    >>> [tuple(node.meta["tensor_meta"].shape) for node in graph.graph.nodes][:2]
+    [(2, 3), (2, 3)]
+    """
 
     def __init__(self, gm: GraphModule, fake_mode: Any = None) -> None:
         super().__init__(gm)

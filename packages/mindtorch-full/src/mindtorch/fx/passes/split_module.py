@@ -17,7 +17,11 @@ __all__ = ["Partition", "split_module", "split_module_simple"]
 
 
 class Partition:
-    """A submodule in the making: what it takes, what it gives, its graph."""
+    """A submodule in the making: what it takes, what it gives, its graph.
+
+    >>> torch.fx.passes.split_module.Partition("1").name
+    '1'
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -64,6 +68,12 @@ def split_module(
 
     Raises:
         RuntimeError: the parts depend on each other in a circle.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.split_module import split_module
+    >>> parts = split_module(graph, graph, lambda node: 0 if node.name == "add" else 1)
+    >>> [name for name, _ in parts.named_children()], parts(torch.ones(1))
+    (['submod_0', 'submod_1'], tensor([4.]))
     """
     parts, owner = _assign(m, split_callback, partition_affix)
     _connect(m, parts, owner)

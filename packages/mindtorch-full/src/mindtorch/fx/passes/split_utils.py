@@ -24,7 +24,13 @@ __all__ = ["Component", "getattr_recursive", "move_non_tensor_nodes_on_boundary"
 
 @compatibility(is_backward_compatible=False)
 def getattr_recursive(obj: Any, name: str) -> Any:
-    """Return the attribute of a dotted name, None where there is none."""
+    """Return the attribute of a dotted name, None where there is none.
+
+    >>> from torch.fx.passes.split_utils import getattr_recursive
+    >>> model = torch.nn.Sequential(torch.nn.Sequential(torch.nn.ReLU()))
+    >>> getattr_recursive(model, "0.0")
+    ReLU()
+    """
     for part in name.split("."):
         obj = obj._modules.get(part) if isinstance(obj, ModuleList) else getattr(obj, part, None)
         if obj is None:
@@ -34,7 +40,14 @@ def getattr_recursive(obj: Any, name: str) -> Any:
 
 @compatibility(is_backward_compatible=False)
 def setattr_recursive(obj: Any, attr: str, value: Any) -> None:
-    """Set the attribute of a dotted name."""
+    """Set the attribute of a dotted name.
+
+    >>> from torch.fx.passes.split_utils import setattr_recursive
+    >>> model = torch.nn.Sequential(torch.nn.Sequential(torch.nn.ReLU()))
+    >>> setattr_recursive(model, "0.0", torch.nn.Tanh())
+    >>> model[0][0]
+    Tanh()
+    """
     *path, last = attr.split(".")
     for part in path:
         obj = getattr(obj, part)
@@ -135,6 +148,15 @@ def split_by_tags(
     Raises:
         AssertionError: a node has no tag, or uses what comes later.
         RuntimeError: the graph has no output, or several.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.split_utils import split_by_tags
+    >>> for node in graph.graph.nodes:
+    ...     if node.op == "call_function":
+    ...         node.tag = "first" if node.name == "add" else "second"
+    >>> parts = split_by_tags(graph, ["first", "second"])
+    >>> [name for name, _ in parts.named_children()], parts(torch.ones(1))
+    (['first', 'second'], tensor([4.]))
     """
     split = _Split(gm, tags)
     output: Node | None = None

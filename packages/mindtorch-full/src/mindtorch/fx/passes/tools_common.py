@@ -50,7 +50,12 @@ _EARLY_OPERATORS = {
 
 @compatibility(is_backward_compatible=False)
 def get_acc_ops_name(k: str | type) -> str:
-    """Return the name of a module's or function's type, under `acc_ops` for those of a module of that name."""
+    """Return the name of a module's or function's type, under `acc_ops` for those of a module of that name.
+
+    >>> from torch.fx.passes.tools_common import get_acc_ops_name
+    >>> get_acc_ops_name(torch.relu)
+    'torch.relu'
+    """
     if isinstance(k, str):
         return k
     if k.__module__ and "acc_ops" in k.__module__:
@@ -64,6 +69,11 @@ def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
 
     Raises:
         AssertionError: the node calls nothing.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.tools_common import get_node_target
+    >>> [get_node_target({}, node) for node in graph.graph.nodes if node.op == "call_function"]
+    ['_operator.add', 'torch.relu', '_operator.mul']
     """
     if node.op not in CALLABLE_NODE_OPS:
         raise AssertionError(f"Expect op types of {', '.join(CALLABLE_NODE_OPS)}, but found {node.op}")
@@ -82,7 +92,15 @@ def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
 
 @compatibility(is_backward_compatible=False)
 def is_node_output_tensor(node: Node) -> bool:
-    """Return whether shape propagation noted a tensor for the node."""
+    """Return whether shape propagation noted a tensor for the node.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.shape_prop import ShapeProp
+    >>> _ = ShapeProp(graph).propagate(torch.ones(2, 3))
+    >>> node = next(iter(graph.graph.nodes))
+    >>> torch.fx.passes.tools_common.is_node_output_tensor(node)
+    True
+    """
     kind = node.meta.get("type")
     return kind is not None and issubclass(kind, torch.Tensor)
 
@@ -116,6 +134,11 @@ def legalize_graph(gm: GraphModule) -> GraphModule:
 
     Raises:
         RuntimeError: there is none.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.tools_common import legalize_graph
+    >>> [node.name for node in legalize_graph(graph).graph.nodes]
+    ['x', 'add', 'relu', 'mul', 'output']
     """
     queue: collections.deque[Node] = collections.deque()
 
@@ -136,6 +159,11 @@ def stable_topological_sort(gm: GraphModule) -> GraphModule:
 
     Raises:
         AssertionError: there is no order.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.tools_common import stable_topological_sort
+    >>> [node.name for node in stable_topological_sort(graph).graph.nodes]
+    ['x', 'add', 'relu', 'mul', 'output']
     """
     place: dict[Any, int] = {node: index for index, node in enumerate(gm.graph.nodes)}
     heap: list[tuple[int, Node]] = []

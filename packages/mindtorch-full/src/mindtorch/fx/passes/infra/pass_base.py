@@ -23,7 +23,18 @@ class PassResult(NamedTuple):
 
 @compatibility(is_backward_compatible=False)
 class PassBase(abc.ABC):
-    """A pass with checks before and after it; its instances are called with the module."""
+    """A pass with checks before and after it; its instances are called with the module.
+
+    >>> from torch.fx.passes.infra.pass_base import PassBase, PassResult
+    >>> class Clean(PassBase):
+    ...     def call(self, module):
+    ...         return PassResult(module, module.graph.eliminate_dead_code())
+    >>> def f(x):
+    ...     x + 1
+    ...     return x
+    >>> Clean()(torch.fx.symbolic_trace(f)).modified
+    True
+    """
 
     def __call__(self, graph_module: GraphModule) -> PassResult | None:
         """Check the module, run the pass, check the module, and return what the pass gave."""

@@ -23,7 +23,13 @@ logger.setLevel(logging.WARNING)
 
 @compatibility(is_backward_compatible=False)
 def pass_result_wrapper(fn: Pass | None) -> Pass | None:
-    """Return a pass that gives a `PassResult` where `fn` gives a module, or nothing and changes its argument."""
+    """Return a pass that gives a `PassResult` where `fn` gives a module, or nothing and changes its argument.
+
+    >>> from torch.fx.passes.infra.pass_manager import pass_result_wrapper
+    >>> ran = pass_result_wrapper(lambda module: module.graph.eliminate_dead_code())
+    >>> ran.__name__
+    '<lambda>'
+    """
     if fn is None:
         return None
 
@@ -85,7 +91,13 @@ def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) 
 
 @compatibility(is_backward_compatible=False)
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
-    """Return the constraint that `this` runs before `that`."""
+    """Return the constraint that `this` runs before `that`.
+
+    >>> from torch.fx.passes.infra.pass_manager import this_before_that_pass_constraint
+    >>> in_order = this_before_that_pass_constraint(len, str)
+    >>> in_order(len, str), in_order(str, len)
+    (True, False)
+    """
     return before(this, that)
 
 
@@ -103,6 +115,17 @@ class PassManager(Schedule):
         steps: how often the passes run at most; they stop when none changes anything.
         run_checks_after_each_pass: call `check` after each pass too.
         suppress_check_failures: kept as an attribute.
+
+    >>> from torch.fx.passes.infra.pass_manager import PassManager
+    >>> from torch.fx.passes.infra.pass_base import PassBase, PassResult
+    >>> class Clean(PassBase):
+    ...     def call(self, module):
+    ...         return PassResult(module, module.graph.eliminate_dead_code())
+    >>> def f(x):
+    ...     x + 1
+    ...     return x
+    >>> PassManager(passes=[Clean()])(torch.fx.symbolic_trace(f)).modified
+    True
     """
 
     steps: int = 1

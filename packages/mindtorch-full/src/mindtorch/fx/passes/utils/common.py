@@ -16,7 +16,12 @@ __all__ = ["HolderModule", "compare_graphs", "lift_subgraph_as_module"]
 
 @compatibility(is_backward_compatible=False)
 class HolderModule(Module):
-    """A module that holds others by their names."""
+    """A module that holds others by their names.
+
+    >>> from torch.fx.passes.utils.common import HolderModule
+    >>> [name for name, _ in HolderModule({"relu": torch.nn.ReLU()}).named_children()]
+    ['relu']
+    """
 
     def __init__(self, d: dict[str, Module | None]) -> None:
         super().__init__()

@@ -30,6 +30,12 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
 
     Raises:
         AssertionError: they use each other in a circle.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> nodes = [node for node in graph.graph.nodes if node.op == "call_function"]
+    >>> from torch.fx.passes.utils.fuser_utils import topo_sort
+    >>> [node.name for node in topo_sort(nodes[::-1])]
+    ['add', 'relu', 'mul']
     """
     place = {node: index for index, node in enumerate(nodes)}
     waiting = {node: sum(one in place for one in node.all_input_nodes) for node in nodes}
@@ -51,7 +57,14 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
 
 @compatibility(is_backward_compatible=False)
 def validate_partition(partition: list[Node]) -> bool:
-    """Return whether no way leads from the nodes through others back to them."""
+    """Return whether no way leads from the nodes through others back to them.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> nodes = [node for node in graph.graph.nodes if node.op == "call_function"]
+    >>> from torch.fx.passes.utils.fuser_utils import validate_partition
+    >>> validate_partition(nodes), validate_partition([nodes[0], nodes[2]])
+    (True, False)
+    """
     inside = set(partition)
     waiting = [user for node in partition for user in node.users if user not in inside]
     seen = set(waiting)
@@ -84,6 +97,13 @@ def fuse_as_graphmodule(
 
     Raises:
         AssertionError: a node is not in `gm`, or the nodes depend on each other through others.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> nodes = [node for node in graph.graph.nodes if node.op == "call_function"]
+    >>> from torch.fx.passes.utils.fuser_utils import fuse_as_graphmodule
+    >>> fused, inputs, outputs = fuse_as_graphmodule(graph, nodes[:2], "fused")
+    >>> fused(torch.ones(1)), [node.name for node in inputs]
+    (tensor([2.]), ['x'])
     """
     present = set(gm.graph.nodes)
     for node in nodes:
@@ -172,7 +192,15 @@ def fuse_by_partitions(
     prefix: str = "fused_",
     always_return_tuple: bool = False,
 ) -> GraphModule:
-    """Put the nodes of each partition into a submodule of `gm`, called by the prefix and a number; return `gm`."""
+    """Put the nodes of each partition into a submodule of `gm`, called by the prefix and a number; return `gm`.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> nodes = [node for node in graph.graph.nodes if node.op == "call_function"]
+    >>> from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
+    >>> made = fuse_by_partitions(graph, [dict.fromkeys(nodes[:2])])
+    >>> [node.name for node in made.graph.nodes]
+    ['x', 'fused_0', 'mul', 'output']
+    """
     for number, partition in enumerate(partitions):
         nodes = topo_sort(list(partition))
         made, inputs, outputs = fuse_as_graphmodule(

@@ -16,7 +16,14 @@ __all__ = ["InternalMatch", "SubgraphMatcher"]
 
 @dataclass
 class InternalMatch:
-    """One place of a pattern in a graph."""
+    """One place of a pattern in a graph.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
+    >>> pattern = torch.fx.symbolic_trace(lambda x: torch.relu(x)).graph
+    >>> [[node.name for node in match.returning_nodes] for match in SubgraphMatcher(pattern).match(graph.graph)]
+    [['relu']]
+    """
 
     anchors: list[Node]
     nodes_map: dict[Node, Node] = field(default_factory=dict)
@@ -42,6 +49,12 @@ class SubgraphMatcher:
         match_placeholder: the pattern's inputs match inputs only, not any value.
         remove_overlapping_matches: of places that share a node keep the first.
         ignore_literals: arguments that are no nodes match any others.
+
+    >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    >>> from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
+    >>> pattern = torch.fx.symbolic_trace(lambda x: torch.relu(x)).graph
+    >>> len(SubgraphMatcher(pattern).match(graph.graph))
+    1
     """
 
     def __init__(

@@ -22,7 +22,12 @@ logger.setLevel(os.environ.get("PYTORCH_MATCHER_LOGLEVEL", "WARNING").upper())
 @compatibility(is_backward_compatible=False)
 @dataclass
 class SourcePartition:
-    """The nodes of one call of a source."""
+    """The nodes of one call of a source.
+
+    >>> from torch.fx.passes.utils.source_matcher_utils import SourcePartition
+    >>> SourcePartition(nodes=[], source=torch.nn.Linear).input_nodes
+    []
+    """
 
     nodes: list[Node]
     source: Any
@@ -43,6 +48,11 @@ def get_source_partitions(
     Args:
         wanted_sources: functions, classes of modules, or names of functions.
         filter_fn: keep the partitions all of whose nodes it accepts.
+
+    >>> graph = torch.export.export(torch.nn.Sequential(torch.nn.Linear(2, 1)), (torch.ones(1, 2),)).graph
+    >>> from torch.fx.passes.utils.source_matcher_utils import get_source_partitions
+    >>> {kind.__name__: len(found) for kind, found in get_source_partitions(graph, [torch.nn.Linear]).items()}
+    {'Linear': 1}
     """
     found: dict[Any, dict[Any, list[Node]]] = {}
     for node in graph.nodes:
