@@ -118,3 +118,32 @@ def test_lists_that_are_given_stay_as_they_are():
         given = [names["INPUTS"][0]]
         names["packed"](names["INPUTS"][0], 1, given)
         assert len(given) == 1
+
+
+SLICES = {
+    "the first": lambda x: x[:5], "beside a number": lambda x: x[0:5, 0] + 1, "after all": lambda x: x[..., 0:4],
+    "a new dimension": lambda x: x[None, 0:5, :3], "further than the end": lambda x: x[0:9, -4:],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_slices_that_end_where_the_example_does_shorten_what_is_longer(name):
+    made = mindtorch.jit.trace(SLICES[name], (mindtorch.ones(5, 4),))
+    longer = mindtorch.arange(42.0).reshape(7, 6)
+    assert made(longer).tolist() == SLICES[name](longer).tolist()
+
+
+def test_script_modules_of_the_programs_own_class_are_traced():
+    class Inner(mindtorch.jit.ScriptModule):
+        def forward(self, x):
+            return x * 2
+
+    class Outer(mindtorch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x):
+            return self.inner(x) + 1
+
+    assert mindtorch.jit.trace(Outer(), (mindtorch.ones(1),))(mindtorch.ones(1)).tolist() == [3.0]

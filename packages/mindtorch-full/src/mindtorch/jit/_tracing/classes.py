@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch.jit._linking import Linker
 from mindtorch.jit._program import Program
-from mindtorch.jit._script_module import ScriptModule
+from mindtorch.jit._script_module import CompiledModule
 
 from .text import is_plain_name, literal
 
@@ -68,7 +68,7 @@ class Classes:
         self._add_module("", module)
 
     def _add_module(self, path: str, module: Any) -> None:
-        code = module._as_code() if isinstance(module, ScriptModule) else None
+        code = module._as_code() if isinstance(module, CompiledModule) else None
         if code is not None:
             self.compiled[path] = code
             self.names[path] = self.space.linker.bring(code._program)[code._qualified_name]

@@ -16,9 +16,11 @@ from typing import Any
 
 from mindtorch._tracing_state import recorder
 from mindtorch.jit._warnings import TracerWarning
+from mindtorch.ops_table import aten
 from mindtorch.tensor.tensor import Tensor
 from mindtorch_dispatch.arguments import element
 from mindtorch_dispatch.arguments.parameter import INT_DTYPES
+from mindtorch_storage import dtype as dtypes
 from mindtorch_storage import size as size_module
 from mindtorch_storage.size import Size
 
@@ -119,9 +121,30 @@ def _subscripting() -> Callable[..., Any]:
 
     def subscript(self: Any, index: Any) -> Any:
         active = recorder()
-        return original(self, index if active is None else _read_index(active, index))
+        return original(self, index) if active is None else original(*_with_slices(self, _read_index(active, index)))
 
     return subscript
+
+
+def _with_slices(tensor: Any, index: Any) -> tuple[Any, Any]:
+    """Return a tensor and an index of which no slice ends where the tensor does: such ones are taken before.
+
+    Indexing leaves them out, though they shorten what is longer than the example.
+    """
+    parts = list(index) if isinstance(index, tuple) else [index]
+    dim = 0
+    for place, one in enumerate(parts):
+        if isinstance(one, Tensor) and one.dtype is dtypes.bool:
+            break
+        if one is Ellipsis:
+            dim = tensor._sig.spec.ndim - sum(rest is not None for rest in parts[place + 1 :])
+            continue
+        ends = one.stop if isinstance(one, slice) and dim < tensor._sig.spec.ndim else None
+        if type(ends) is int and ends >= tensor._sig.spec.shape[dim]:
+            tensor = aten.slice(tensor, dim, one.start, ends, 1 if one.step is None else one.step)
+            parts[place] = slice(None)
+        dim += one is not None
+    return tensor, tuple(parts) if isinstance(index, tuple) else parts[0]
 
 
 def _read_index(active: Recorder, index: Any) -> Any:
