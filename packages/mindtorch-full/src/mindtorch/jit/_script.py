@@ -42,7 +42,8 @@ def script(obj: Any) -> Any:
         return obj
     if isinstance(obj, Module):
         made = _scripted(_counterpart(_prepare_scriptable(obj, {}), {}), {})
-        _compiled_or_why(lambda: _making.compile_module(made._stands_for))
+        if isinstance(made, ScriptedModule):
+            made._compile()
         return made
     if isinstance(obj, type):
         if issubclass(obj, Module):
@@ -198,12 +199,13 @@ class ScriptedModule(RecursiveScriptModule):
     @property
     def code(self) -> str:
         """The text of `forward`."""
-        return str(self._code_itself().code)
+        form = self._compiled_form()
+        return str(form.program.source_of(form.kind.name, "forward"))
 
     @property
     def graph(self) -> Any:
         """The graph of `forward`."""
-        return _making.compile_module(self._stands_for)[1].method("forward").graph
+        return self._compiled_form().kind.method("forward").graph
 
     @property
     def inlined_graph(self) -> Any:
@@ -219,23 +221,41 @@ class ScriptedModule(RecursiveScriptModule):
         return bytes(self._code_itself().save_to_buffer(_extra_files))
 
     def _code_itself(self) -> Any:
-        return _making.compile_module(self._stands_for)[0]
+        return self._compiled_form().module()
+
+    def _compile(self) -> Any:
+        """Return what was compiled of the module when that was first asked for, or the error that says why nothing was."""
+        own = self.__dict__
+        if own["_form"] is None:
+            own["_form"] = _compiled_or_why(lambda: _making.CompiledOnce(self._stands_for))
+        return own["_form"]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        # A copy is compiled anew: classes are found by their modules' addresses.
+        memo[id(self.__dict__["_form"])] = None
+        return super().__deepcopy__(memo)
+
+    def _compiled_form(self) -> Any:
+        form = self._compile()
+        if isinstance(form, Exception):
+            raise form
+        return form
 
     def _as_code(self) -> Any:
         """Return the module of compiled code, None where it is not compiled."""
-        found = _compiled_or_why(lambda: _making.compile_module(self._stands_for))
-        if isinstance(found, Exception):
-            _warn_of_python(self.original_name, found)
+        form = self._compile()
+        if isinstance(form, Exception):
+            _warn_of_python(self.original_name, form)
             return None
-        return found[0]
+        return form.module()
 
     def _signature(self, name: str) -> Any:
         """Return what a method takes, None where it is not compiled."""
         signatures = self.__dict__["_signatures"]
         if name not in signatures:
-            found = _compiled_or_why(lambda: _making.compile_module(self._stands_for))
-            made = None if isinstance(found, Exception) else found[1].methods.get(name)
-            signatures[name] = made and found[0]._program.signature(found[1].name, name, made.inferred)
+            form = self._compile()
+            made = None if isinstance(form, Exception) else form.kind.methods.get(name)
+            signatures[name] = made and form.program.signature(form.kind.name, name, made.inferred)
         return signatures[name]
 
     def _entry(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -258,6 +278,7 @@ class ScriptedModule(RecursiveScriptModule):
         own = self.__dict__
         own["_stands_for"] = counterpart
         own["_compiled"] = _methods(type(counterpart))
+        own["_form"] = None
         for table in ("_parameters", "_buffers", "_non_persistent_buffers_set"):
             own[table] = counterpart.__dict__[table]
         own["_signatures"] = {}
@@ -279,7 +300,7 @@ class ScriptedModule(RecursiveScriptModule):
             if name in self.__dict__.get(table, ()):
                 return self.__dict__[table][name]
         if counterpart is not None:
-            if name in counterpart.__dict__ or name in getattr(type(counterpart), "__annotations__", ()):
+            if name in counterpart.__dict__ or _is_annotated(type(counterpart), name):
                 value = getattr(counterpart, name)
                 if _is_typed(value):
                     return value
@@ -297,6 +318,9 @@ class ScriptedModule(RecursiveScriptModule):
         if counterpart is None or (not tables and name not in counterpart.__dict__):
             super().__setattr__(name, value)
             return
+        form = self._compile()
+        if not tables and not isinstance(form, Exception):
+            value = form.fitting(name, value)
         setattr(counterpart, name, value._stands_for if isinstance(value, ScriptedModule) else value)
         if name in self._modules:
             self._modules[name] = value
@@ -321,6 +345,11 @@ class ScriptedModule(RecursiveScriptModule):
         if not hasattr(type(counterpart), "__len__"):
             raise NotImplementedError(f"{self.original_name} has no {what}")
         return counterpart
+
+
+def _is_annotated(kind: type, name: str) -> bool:
+    """Whether a class says the type of a name; reading `__annotations__` off a class would give it an empty table."""
+    return any(name in vars(one).get("__annotations__", ()) for one in kind.__mro__)
 
 
 def _is_constant(kind: type, name: str) -> bool:

@@ -1,13 +1,19 @@
 """Modules that both libraries script: what they compute, their code, and their archives read by the other."""
 
+import copy
 import io
+import json
 import math
+import subprocess
+import sys
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="oracle")
 import mindtorch  # noqa: E402
 
+from . import nested_modules  # noqa: E402
+from .nested_modules import nested  # noqa: E402
 from .programs import carried, close, outcome  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.*is deprecated:DeprecationWarning")
@@ -164,3 +170,73 @@ def test_frozen_scripts_are_carried(reader):
     loaded = carried(frozen, mindtorch, reader)
     assert close(outcome(lambda: loaded(*(given if reader is torch else our_given))), outcome(lambda: theirs(*given)))
     assert not list(loaded.parameters())
+
+
+def test_classes_of_one_name_are_counted_as_torch_counts_them():
+    """In processes of their own: torch counts on over all that a process scripts."""
+    found, expected = (
+        json.loads(
+            subprocess.run([sys.executable, nested_modules.__file__, lib], capture_output=True, check=True).stdout
+        )
+        for lib in ("mindtorch", "torch")
+    )
+    assert any("___torch_mangle_2" in name for name in expected)
+    assert found == expected
+
+
+def test_a_scripted_module_keeps_what_was_compiled_first():
+    module = nested(mindtorch)
+    graph, code = module.graph, module.code
+    module.count = 5
+    with mindtorch.no_grad():
+        module.first.linear.weight.fill_(2)
+    module.last.weight = mindtorch.nn.Parameter(mindtorch.ones(3, 2))
+    assert module.graph is graph
+    assert module.code == code
+    loaded = torch.jit.load(io.BytesIO(module.save_to_buffer()))
+    assert loaded.count == 5
+    assert loaded.first.linear.weight.tolist() == [[2.0, 2.0]] * 2
+    assert loaded.last.weight.tolist() == [[1.0, 1.0]] * 3
+    copied = copy.deepcopy(module)
+    copied.count = 7
+    assert [torch.jit.load(io.BytesIO(one.save_to_buffer())).count for one in (copied, module)] == [7, 5]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("count", 4),
+        ("count", True),
+        ("count", 1.5),
+        ("count", "a"),
+        ("rate", 2),
+        ("rate", True),
+        ("rate", "a"),
+        ("nothing", 1),
+    ],
+)
+def test_attributes_of_scripted_modules_keep_their_types(name, value):
+    def given(lib):
+        module = nested(lib)
+        setattr(module, name, value)
+        return getattr(module, name), type(getattr(module, name))
+
+    assert outcome(lambda: given(mindtorch)) == outcome(lambda: given(torch))
+
+
+LAYERS = sorted(
+    name
+    for name, kind in vars(torch.nn).items()
+    if isinstance(kind, type) and issubclass(kind, torch.nn.Module) and kind is not torch.nn.Module
+)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_say_types_of_attributes_where_torchs_do(name):
+    """What a class says is what scripts declare; one that says nothing inherits what `Module` says of its hooks."""
+
+    def says(lib):
+        kind = getattr(lib.nn, name)
+        return any(vars(one).get("__annotations__") for one in kind.__mro__ if one is not lib.nn.Module)
+
+    assert says(mindtorch) == says(torch)

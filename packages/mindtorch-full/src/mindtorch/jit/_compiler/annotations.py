@@ -100,10 +100,21 @@ def comment_types(lines: list[str], names: dict[str, Any]) -> tuple[list[Any], A
             given, _, result = text.partition("->")
             tree = ast.parse(given.strip(), mode="eval").body
             parts = tree.elts if isinstance(tree, ast.Tuple) else [] if given.strip() == "()" else [tree]
-            return [_evaluated(ast.unparse(one), names) for one in parts], _evaluated(result.strip(), names)
+            known = {**vars(typing), "Tensor": mindtorch.Tensor, **names}
+            return [meaning(ast.unparse(one), known) for one in parts], meaning(result.strip(), known)
     return None
 
 
-def _evaluated(text: str, names: dict[str, Any]) -> Any:
-    known = {**vars(typing), "Tensor": mindtorch.Tensor, "torch": mindtorch, **names}
-    return eval(text, known)
+def meaning(said: Any, names: dict[str, Any]) -> Any:
+    """Return what an annotation says that may be a text, with the names that it may use and `torch`.
+
+    Raises RuntimeError where it means nothing.
+    """
+    if isinstance(said, typing.ForwardRef):
+        said = said.__forward_arg__
+    if not isinstance(said, str):
+        return said
+    try:
+        return eval(said, {"torch": mindtorch, **names})
+    except (NameError, AttributeError, TypeError, SyntaxError) as error:
+        raise RuntimeError(f"Unknown type name '{said}'") from error

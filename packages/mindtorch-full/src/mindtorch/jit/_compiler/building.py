@@ -11,7 +11,7 @@ import mindtorch
 from mindtorch.jit._overloads import number_of
 from mindtorch_storage.device import device as Device
 
-from .annotations import type_of_annotation
+from .annotations import meaning, type_of_annotation
 from .frontend import NotCompiled, Source
 from .graph import Block, Graph, Node, Value
 from .scopes import Missing, ModuleValue, PythonObject, Scope
@@ -177,12 +177,11 @@ class Building:
 
     def annotation(self, node: ast.expr) -> Type:
         """Return the type that an annotation in the function means."""
-        code = compile(ast.Expression(node), "<annotation>", "eval")
-        names = {name: self._python_name(name) for name in code.co_names if self._python_name(name) is not None}
+        used = {one.id: self._python_name(one.id) for one in ast.walk(node) if isinstance(one, ast.Name)}
         try:
-            said = eval(code, {**names})
-        except (NameError, AttributeError, TypeError) as error:
-            raise self.source.error(node, f"Unknown type name '{ast.unparse(node)}'") from error
+            said = meaning(ast.unparse(node), {name: value for name, value in used.items() if value is not None})
+        except RuntimeError as error:
+            raise self.source.error(node, str(error)) from error
         return type_of_annotation(said, self.unit.class_type)
 
     def _python_name(self, name: str) -> Any:

@@ -7,9 +7,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-import mindtorch
-
-from .annotations import comment_types, type_of_annotation
+from .annotations import comment_types, meaning, type_of_annotation
 from .exits import RETURN_VALUE, settle
 from .frontend import NotSupportedError, Source
 from .graph import Graph, Value
@@ -92,7 +90,7 @@ def _signature(unit: Any, source: Source, is_method: bool) -> tuple[list[Argumen
             kind = TENSOR
             inferred.add(one.name)
         else:
-            annotation = _real(annotation, names)
+            annotation = meaning(annotation, names)
             kind = type_of_annotation(annotation, unit.class_type)
             size = _list_length(annotation)
         required = one.default is one.empty
@@ -103,20 +101,10 @@ def _signature(unit: Any, source: Source, is_method: bool) -> tuple[list[Argumen
     result = inspect.signature(function).return_annotation if said is None else said[1]
     if result is inspect.Signature.empty:
         return arguments, None, inferred
-    return arguments, type_of_annotation(_real(result, names), unit.class_type), inferred
+    return arguments, type_of_annotation(meaning(result, names), unit.class_type), inferred
 
 
 def _list_length(annotation: Any) -> int:
     """Return how long the list is that a single number stands for, nothing where it stands for none."""
     marked = (one for one in (annotation, *typing.get_args(annotation)) if typing.get_origin(one) is typing.Annotated)
     return next((one.__metadata__[0] for one in marked), 0)
-
-
-def _real(annotation: Any, names: dict[str, Any]) -> Any:
-    if isinstance(annotation, (str, typing.ForwardRef)):
-        text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
-        try:
-            return eval(text, {"torch": mindtorch, **names})
-        except NameError as error:
-            raise RuntimeError(f"Unknown type name '{text}'") from error
-    return annotation

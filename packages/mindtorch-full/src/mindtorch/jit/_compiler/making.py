@@ -10,9 +10,11 @@ from mindtorch.jit._script_module import RecursiveScriptModule
 from mindtorch.jit._tracing.classes import program_of
 from mindtorch.nn.modules.module import Module
 
+from .annotations import of_value
 from .compiled import Compiled
 from .graph_inlining import inlined as inlined
 from .linked import LinkedKind
+from .types import BOOL, FLOAT, INT, NONE, goes_for
 from .unit import Unit
 
 
@@ -23,14 +25,38 @@ def compile_python(function: Callable[..., Any]) -> tuple[Any, Compiled]:
     return program_of(unit.files(), unit.constants, unit.linker.kinds), made
 
 
-def compile_module(module: Any) -> tuple[Any, Any]:
-    """Return the module of compiled code for one of the program, with the same tensors and values, and its class."""
-    unit = Unit()
-    kind = unit.module_kind(module)
-    for one in module.modules():
-        unit.module_kind(one).compile_exported()
-    program = program_of(unit.files(), unit.constants, unit.linker.kinds)
-    return _made(unit, module, program, {}), kind
+class CompiledOnce:
+    """A module of the program as it was compiled: its class, and modules of that code with the values that it has by then."""
+
+    def __init__(self, module: Any) -> None:
+        self._unit = Unit()
+        self._module = module
+        self._compiled = list(module.modules())  # kept: classes are found by the modules' addresses
+        self.kind = self._unit.module_kind(module)
+        for one in self._compiled:
+            self._unit.module_kind(one).compile_exported()
+        self.program = program_of(self._unit.files(), self._unit.constants, self._unit.linker.kinds)
+
+    def fitting(self, name: str, value: Any) -> Any:
+        """Return the value that an attribute gets when a program gives it `value`.
+
+        Raises RuntimeError for a value that is not of the attribute's type.
+        """
+        wanted = self.kind.attributes.get(name)
+        found = of_value(value, self._unit.class_type)
+        if wanted is None or found is None or goes_for(found, wanted):
+            return value
+        if (wanted, found) in ((FLOAT, INT), (FLOAT, BOOL), (INT, BOOL)):
+            return float(value) if wanted == FLOAT else int(value)
+        why = f"Cannot cast {value} to None" if wanted == NONE else (
+            f"Unable to cast Python instance of type {type(value)} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or "
+            "compile in debug mode for details)"
+        )  # fmt: skip
+        raise RuntimeError(f"Could not cast attribute '{name}' to type {wanted}: {why}")
+
+    def module(self) -> Any:
+        """Return the module of compiled code, with the tensors and values that the program's module has now."""
+        return _made(self._unit, self._module, self.program, {})
 
 
 def _made(unit: Unit, module: Any, program: Any, known: dict[int, Any]) -> Any:

@@ -14,7 +14,7 @@ from mindtorch.jit._tracing.classes import indented, qualified_name
 from mindtorch.jit._tracing.text import is_plain_name, literal
 from mindtorch.nn.modules.module import Module
 
-from .annotations import of_value, type_of_annotation
+from .annotations import meaning, of_value, type_of_annotation
 from .compiled import Compiled, compile_function
 from .definitions import method_definition
 from .frontend import NotCompiled
@@ -63,12 +63,11 @@ class ModuleKind:
         said = _annotations(self.cls)
         for table, names in ((module._parameters, self.parameters), (module._buffers, self.buffers)):
             for name, value in table.items():
-                if value is not None:
-                    names.append(name)
+                names.append(name)
                 kind = self._said(said.get(name)) or TENSOR
                 self.attributes[name] = kind if name in said and kind != TENSOR else NONE if value is None else TENSOR
         self.attributes["training"] = BOOL
-        inherits = not any("__annotations__" in vars(one) for one in self.cls.__mro__[:-1] if one is not Module)
+        inherits = not any(vars(one).get("__annotations__") for one in self.cls.__mro__ if one is not Module)
         self.attributes["_is_full_backward_hook"] = optional(BOOL) if inherits else NONE
         constants = set(getattr(self.cls, "__constants__", ()))
         constants |= {
@@ -209,14 +208,12 @@ def _annotations(cls: type) -> dict[str, Any]:
         if one in (object, Module):
             continue
         module = inspect.getmodule(one)
-        names = {**vars(typing), "torch": mindtorch, **(vars(module) if module else {})}
+        names = {**vars(typing), **(vars(module) if module else {})}
         for name, said in vars(one).get("__annotations__", {}).items():
-            if isinstance(said, str):
-                try:
-                    said = eval(said, names)
-                except (NameError, AttributeError, TypeError, SyntaxError):
-                    continue  # a name that only type checkers see: the value's own type counts
-            found[name] = said
+            try:
+                found[name] = meaning(said, names)
+            except RuntimeError:
+                continue  # a name that only type checkers see: the value's own type counts
     return found
 
 

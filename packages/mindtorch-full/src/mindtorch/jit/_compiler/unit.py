@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import mindtorch
-from mindtorch.jit._linking import Linker
 from mindtorch.jit._script_function import ScriptFunction
-from mindtorch.jit._tracing.classes import files_of, qualified_name
+from mindtorch.jit._tracing.classes import Names, files_of, qualified_name
 
-from .annotations import type_of_annotation
+from .annotations import meaning, type_of_annotation
 from .compiled import Compiled, compile_function
 from .definitions import definition_of
 from .frontend import NotCompiled
@@ -33,22 +32,9 @@ class Unit(Modules):
     def __init__(self) -> None:
         super().__init__()
         self._functions: dict[Any, Compiled | None] = {}
-        self._names: set[str] = set()
         self._tuples: dict[Type, tuple[type, tuple[str, ...], tuple[Type, ...]]] = {}
-        self.constants: list[Any] = []
-        self.linker = Linker(self.constants, self.free_name, self._names.__contains__)
-
-    # Names
-
-    def free_name(self, name: str) -> str:
-        """Return a name that nothing else has."""
-        module, _, short = name.rpartition(".")
-        free, count = name, 0
-        while free in self._names:
-            free = f"{module}.___torch_mangle_{count}.{short}"
-            count += 1
-        self._names.add(free)
-        return free
+        names = Names()
+        self.free_name, self.constants, self.linker = names.free, names.constants, names.linker
 
     def files(self) -> dict[str, str]:
         """Return the files of code by their names, as in an archive."""
@@ -227,7 +213,7 @@ class Unit(Modules):
                 said = getattr(cls, "__annotations__", {})
                 names = vars(inspect.getmodule(cls)) if inspect.getmodule(cls) else {}
                 types = tuple(
-                    TENSOR if name not in said else type_of_annotation(_evaluated(said[name], names), self.class_type)
+                    TENSOR if name not in said else type_of_annotation(meaning(said[name], names), self.class_type)
                     for name in cls._fields
                 )
                 self._tuples[kind] = cls, cls._fields, types
@@ -274,10 +260,6 @@ class Unit(Modules):
     ) -> Value:
         """Put a call of a method of an object into a graph."""
         raise NotCompiled(f"a method of {owner.kind}")
-
-
-def _evaluated(said: Any, names: dict[str, Any]) -> Any:
-    return eval(said, {"torch": mindtorch, **names}) if isinstance(said, str) else said
 
 
 def _is_written_for(held: Any) -> bool:

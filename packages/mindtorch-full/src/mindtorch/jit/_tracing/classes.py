@@ -32,7 +32,7 @@ def files_of(definitions: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 class Names:
-    """The names of what one trace defines, and of the compiled programs that it calls."""
+    """The names of what one program defines, a trace or what is compiled together, and of the programs that it calls."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()

@@ -128,6 +128,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 
 class _AdaptiveAvgPoolNd(Module):
     __constants__ = ["output_size"]
+    output_size: Any
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()

@@ -34,7 +34,7 @@ class _TransformerLayer(Module):
     """Attentions and a feed-forward network, each a block with residual and layer norm."""
 
     __constants__ = ["norm_first"]
-    _attentions: tuple[str, ...]
+    _attentions = ("self_attn",)
 
     def __init__(
         self,
@@ -93,8 +93,6 @@ class TransformerEncoderLayer(_TransformerLayer):
     >>> torch.nn.TransformerEncoderLayer(8, 2, 16)(torch.ones(4, 1, 8)).shape
     torch.Size([4, 1, 8])
     """
-
-    _attentions = ("self_attn",)
 
     def _set_activation(self, activation: Callable[[Tensor], Tensor]) -> None:
         self.activation_relu_or_gelu = _relu_or_gelu(activation)
@@ -156,7 +154,7 @@ class TransformerDecoderLayer(_TransformerLayer):
     torch.Size([1, 2, 8])
     """
 
-    _attentions = ("self_attn", "multihead_attn")
+    _attentions = ("self_attn", "multihead_attn")  # type: ignore[assignment]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state.setdefault("activation", F.relu)

@@ -43,6 +43,8 @@ class Sequential(Module):
     ReLU()
     """
 
+    _modules: dict[str, Module]  # type: ignore[assignment]
+
     def __init__(self, *args: Any) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
@@ -183,6 +185,8 @@ class ModuleList(Module):
     (3, 6)
     """
 
+    _modules: dict[str, Module]  # type: ignore[assignment]
+
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
@@ -279,6 +283,8 @@ class ModuleDict(Module):
     >>> torch.nn.ModuleDict({"a": torch.nn.ReLU()})["a"]
     ReLU()
     """
+
+    _modules: dict[str, Module]  # type: ignore[assignment]
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()

@@ -42,6 +42,7 @@ class Unflatten(Module):
     """
 
     __constants__ = ["dim", "unflattened_size"]
+    dim: int | str
 
     def __init__(self, dim: int | str, unflattened_size: Any) -> None:
         super().__init__()

@@ -18,6 +18,7 @@ class Fold(Module):
     """
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
+    output_size: int | tuple[int, ...]
 
     def __init__(
         self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
@@ -49,6 +50,7 @@ class Unfold(Module):
     """
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
+    kernel_size: int | tuple[int, ...]
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()

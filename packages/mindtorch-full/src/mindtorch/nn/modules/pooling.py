@@ -183,6 +183,8 @@ class MaxUnpool3d(_MaxUnpoolNd):
 
 class _AvgPoolNd(Module):
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
+    ceil_mode: bool
+    count_include_pad: bool
 
     def extra_repr(self) -> str:
         """Return the geometry."""

@@ -18,6 +18,8 @@ class Upsample(Module):
     """
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
+    name: str
+    mode: str
 
     def __init__(
         self,
