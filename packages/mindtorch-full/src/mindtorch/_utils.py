@@ -52,6 +52,23 @@ def _with_metadata(tensor: Any, metadata: Any) -> Any:
     return result
 
 
+def get_tensor_metadata(tensor: Any) -> dict[str, bool]:
+    """Return which of the bits that delay a conjugation or a negation are set: `{"conj": True}`."""
+    if not isinstance(tensor, mindtorch.Tensor):
+        raise AssertionError(f"expected torch.Tensor, got {type(tensor).__name__}")
+    return {name: True for name, is_set in (("conj", tensor.is_conj()), ("neg", tensor.is_neg())) if is_set}
+
+
+def set_tensor_metadata(tensor: Any, metadata: dict[str, bool]) -> None:
+    """Set the bits that `get_tensor_metadata` named."""
+    if not isinstance(metadata, dict):
+        raise AssertionError(f"expected dict, got {type(metadata).__name__}")
+    if not isinstance(tensor, mindtorch.Tensor):
+        raise AssertionError(f"expected torch.Tensor, got {type(tensor).__name__}")
+    mindtorch._C._set_conj(tensor, metadata.get("conj", False))
+    mindtorch._C._set_neg(tensor, metadata.get("neg", False))
+
+
 def _fill_with(result: Any, source: Any, metadata: dict[str, bool]) -> None:
     target, values = result._host_array(), source._host_array()
     if target is None:
