@@ -163,11 +163,21 @@ def test_functions_of_the_architecture_are_there(page, defined):
     assert sorted(missing - PROGRAM) == []
 
 
+def calls_in_order(functions, name):
+    """The functions that one of a module's calls; in place of the module's own ones, what those call."""
+    calls = [one for one in ast.walk(functions[name]) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)]
+    for one in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+        if one.func.id in functions:
+            yield from calls_in_order(functions, one.func.id)
+        else:
+            yield one.func.id
+
+
 def test_the_stages_of_the_planner_are_the_functions_that_the_page_names():
     table = re.findall(r"^ +\| (\w+) \| `(\w+)` \|", (ROOT / "docs/architecture/one-call.md").read_text(), re.MULTILINE)
     planner = ast.parse((ROOT / "packages/mindtorch-dispatch/src/mindtorch_dispatch/plan/planner.py").read_text())
-    through = next(one for one in planner.body if isinstance(one, ast.FunctionDef) and one.name == "_through_stages")
-    called = [one.func.id for one in ast.walk(through) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)]
+    functions = {one.name: one for one in planner.body if isinstance(one, ast.FunctionDef)}
+    called = list(calls_in_order(functions, "_through_stages"))
     assert len(table) == 5
     assert [name for name in called if name in dict(table).values()] == [function for _, function in table]
     assert [stage for stage, function in table if not resolved(f"mindtorch_dispatch.plan.{stage}.{function}")] == []

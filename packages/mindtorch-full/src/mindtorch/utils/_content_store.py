@@ -21,7 +21,7 @@ def hash_storage(storage: Any, *, stable_hash: bool = False) -> str:
     '1489f923c4dca729178b3e3233458550d8dddf29'
     """
     contents = torch.empty(0, dtype=torch.uint8).set_(storage.cpu()).numpy()
-    return hashlib.sha1(contents, usedforsecurity=False).hexdigest()
+    return hashlib.sha1(contents.data, usedforsecurity=False).hexdigest()
 
 
 class ContentStoreWriter:

@@ -23,7 +23,10 @@ def _canonical_mask(
         if mask.dtype != torch.bool and not is_float:
             raise AssertionError(f"only bool and floating types of {mask_name} are supported")
         if not is_float:
-            mask = torch.zeros_like(mask, dtype=target_type).masked_fill_(mask, float("-inf"))
+            # In compiled code dtypes are numbers.
+            mask = torch.zeros_like(mask, dtype=target_type).masked_fill_(  # type: ignore[arg-type]
+                mask, float("-inf")
+            )
     return mask
 
 
