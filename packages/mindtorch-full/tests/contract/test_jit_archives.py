@@ -1,6 +1,7 @@
 """Archives of TorchScript that torch wrote: what their code computes here, and what a hostile one cannot do."""
 
 import io
+import math
 import pickle
 import re
 import sys
@@ -337,3 +338,34 @@ def test_archives_of_every_operator():
             wrong.append(f"{name}: {type(error).__name__}: {str(error)[:200]}")
     assert count > 500
     assert not wrong, "\n".join(wrong)
+
+
+def powers(a: int, b: int):
+    return math.pow(a, b), float(a) ** b
+
+
+def factorial(a: int):
+    return math.factorial(a)
+
+
+def shifted(a: int, b: int):
+    return a << b
+
+
+def last_line(call):
+    try:
+        return call()
+    except RuntimeError as error:
+        return str(error).strip().splitlines()[-1].removeprefix("RuntimeError: ")
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [(powers, one) for one in ((2, 10), (9, 999999999), (0, -1), (0, 0), (-2, 3), (-9, 999), (-1, -3))]
+    + [(factorial, (one,)) for one in (0, 5, 20, 21, 25, 40, 64, -1)]
+    + [(shifted, one) for one in ((1, 3), (1, 63), (3, 64), (1, 70))],
+)
+def test_integers_have_64_bits_in_powers_factorials_and_shifts(function, given):
+    """Python's have no end: a file with `9 ** 999999999` held the process for hours."""
+    compiled = torch.jit.script(function)
+    assert repr(last_line(lambda: ours(saved(compiled))(*given))) == repr(last_line(lambda: compiled(*given)))

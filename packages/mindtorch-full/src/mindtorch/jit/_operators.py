@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import mindtorch
 from mindtorch._ops import OpOverloadPacket
 from mindtorch.jit._overloads import Operator, to_dtype, to_memory_format
@@ -132,13 +134,38 @@ def _range_length(start: int, stop: int, step: int) -> int:
     return len(range(start, stop, step))
 
 
+def _power(base: Any, exponent: Any) -> Any:
+    """Return a power as C has it: infinite or not a number where Python raises, and never by multiplying integers."""
+    if isinstance(base, complex) or isinstance(exponent, complex):
+        return base**exponent
+    if base == 0 and exponent < 0:
+        raise RuntimeError("0.0 cannot be raised to a negative power")
+    with np.errstate(all="ignore"):
+        return float(np.float64(base) ** np.float64(exponent))
+
+
+def _as_int64(value: int) -> int:
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def _factorial(number: int) -> int:
+    if number < 0:
+        raise RuntimeError("factorial() not defined for negative values")
+    # 66! and all that follow are multiples of 2^64, where torch's answers are undefined.
+    return _as_int64(math.factorial(min(number, 66)))
+
+
+def _shift_left(value: int, places: int) -> int:
+    return _as_int64(value << (places & 63))
+
+
 _METHODS_OF_TEXT = (
     "capitalize casefold center endswith expandtabs find isalnum isalpha isdecimal isdigit isidentifier islower isnumeric "
     "isprintable isspace istitle isupper join ljust lower lstrip partition replace rfind rindex rjust rpartition rsplit "
     "rstrip split splitlines startswith strip swapcase title upper zfill"
 ).split()
 _MATH = (
-    "acos acosh asin asinh atan atan2 atanh copysign cos cosh degrees erf erfc exp expm1 fabs factorial fmod frexp gamma gcd "
+    "acos acosh asin asinh atan atan2 atanh copysign cos cosh degrees erf erfc exp expm1 fabs fmod frexp gamma gcd "
     "isfinite isinf isnan ldexp lgamma log log10 log1p log2 modf radians sin sinh sqrt tan tanh"
 ).split()
 PLAIN: dict[str, Callable[..., Any]] = {
@@ -146,8 +173,8 @@ PLAIN: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "eq", "ne", "lt", "le", "gt", "ge", "neg", "abs")},
     "div": operator.truediv, "floordiv": operator.floordiv, "remainder": operator.mod, "mathremainder": math.remainder,
     "floor": math.floor, "ceil": math.ceil, "round": lambda value: float(round(value)),
-    "pow": lambda base, exponent: float(base**exponent), "bitwise_not": operator.invert,
-    "__and__": operator.and_, "__or__": operator.or_, "__xor__": operator.xor, "__lshift__": operator.lshift,
+    "pow": _power, "factorial": _factorial, "bitwise_not": operator.invert,
+    "__and__": operator.and_, "__or__": operator.or_, "__xor__": operator.xor, "__lshift__": _shift_left,
     "__rshift__": operator.rshift, "any": any, "all": all, "sum": sum, "max": _greatest, "min": _least,
     "slice": _slice, "len": _length, "index": lambda values, one: values.index(one),
     "sort": _sort, "clear": _changed("clear"), "copy": lambda values: values.copy(),
