@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from mindtorch._submodules import offer
 from mindtorch._torch_npu.optim._base import NpuFusedOptimizerBase
-from mindtorch._torch_npu.optim._more import NpuFusedAdamP, NpuFusedBertAdam, NpuFusedLamb, NpuFusedRMSpropTF
+from mindtorch._torch_npu.optim._stepwise import NpuFusedAdamP, NpuFusedBertAdam, NpuFusedLamb, NpuFusedRMSpropTF
 from mindtorch.optim import SGD, Adadelta, Adam, AdamW, RMSprop
 from mindtorch.tensor.tensor import Tensor
 
