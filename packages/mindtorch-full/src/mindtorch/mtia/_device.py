@@ -283,8 +283,9 @@ def set_rng_state(new_state: torch.Tensor, device: DeviceLike = "mtia") -> None:
         ...
     RuntimeError: Cannot execute getCurrentDevice() without MTIA backend.
     """
+    copied = new_state.clone(memory_format=torch.contiguous_format)
     _get_device_index(device, optional=True)
-    _queue.state(new_state)
+    _queue.add(lambda: copied)
 
 
 def set_rng_state_all(new_states: Sequence[torch.Tensor]) -> None:
