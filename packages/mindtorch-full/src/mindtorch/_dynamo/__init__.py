@@ -19,6 +19,7 @@ from mindtorch.compiler._eager import (
     set_stance,
     substitute_in_graph,
 )
+from mindtorch.compiler._phases import Phase, running
 from mindtorch_autograd.function import recorder
 from mindtorch_storage.lazy_import import LazyModule
 
@@ -54,8 +55,8 @@ __all__ = [
 
 
 def is_compiling() -> bool:
-    """Return whether this code is being recorded for a backend that compiles graphs."""
-    return recorder.apply is not None
+    """Return whether this code is part of a compiled function, or being exported."""
+    return running.phase is not Phase.NONE
 
 
 def is_dynamo_supported() -> bool:

@@ -14,6 +14,7 @@ from mindtorch._dynamo._recorder import Recorder
 from mindtorch._dynamo._segments import Segment
 from mindtorch._dynamo._sources import Sources
 from mindtorch._dynamo.exc import BackendCompilerFailed, RecompileLimitExceeded
+from mindtorch.compiler._phases import entered, of_compiled
 from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import thread
 
@@ -153,7 +154,8 @@ def compiled_by(
 
     @functools.wraps(function)
     def compile_wrapper(*args: Any, **kwargs: Any) -> Any:
-        return compiled(*args, **kwargs)
+        with entered(of_compiled()):
+            return compiled(*args, **kwargs)
 
     compile_wrapper._torchdynamo_compiled = compiled  # type: ignore[attr-defined]
     return compile_wrapper

@@ -15,7 +15,7 @@ from mindtorch.compiler._eager import (
     set_stance,
     substitute_in_graph,
 )
-from mindtorch_autograd.function import recorder
+from mindtorch.compiler._phases import Phase, running
 
 __all__ = [
     "allow_in_graph",
@@ -42,30 +42,30 @@ _guard_collectives = {"enabled": False}
 
 
 def is_compiling() -> bool:
-    """Return whether this code is being recorded for a backend that compiles graphs.
+    """Return whether this code is part of a compiled function, or being exported.
 
-    >>> torch.compiler.is_compiling()
-    False
+    >>> torch.compiler.is_compiling(), torch.compile(torch.compiler.is_compiling)()
+    (False, True)
     """
-    return recorder.apply is not None
+    return running.phase is not Phase.NONE
 
 
 def is_dynamo_compiling() -> bool:
-    """Return whether this code is being recorded for a backend that compiles graphs.
+    """Return whether this code is part of a compiled function.
 
-    >>> torch.compiler.is_dynamo_compiling()
-    False
+    >>> torch.compiler.is_dynamo_compiling(), torch.compile(torch.compiler.is_dynamo_compiling)()
+    (False, True)
     """
-    return recorder.apply is not None
+    return running.phase is Phase.COMPILED
 
 
 def is_exporting() -> bool:
-    """Return whether this code is being exported: False.
+    """Return whether this code is being exported.
 
     >>> torch.compiler.is_exporting()
     False
     """
-    return False
+    return running.phase is Phase.EXPORTED
 
 
 def reset() -> None:

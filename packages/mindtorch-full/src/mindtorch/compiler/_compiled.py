@@ -17,6 +17,8 @@ from mindtorch_dispatch.pipeline import pipeline_context
 from mindtorch_dispatch.state import state
 from mindtorch_storage.deferred import thread
 
+from ._phases import entered, of_compiled
+
 
 def can_record() -> bool:
     """Return whether calls may be recorded now: not while Python modes or forward-mode differentiation must see each of
@@ -30,10 +32,11 @@ def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def compile_wrapper(*args: Any, **kwargs: Any) -> Any:
-        if not can_record():
-            return function(*args, **kwargs)
-        with pipeline_context(fuse=True, strict=False):
-            return function(*args, **kwargs)
+        with entered(of_compiled()):
+            if not can_record():
+                return function(*args, **kwargs)
+            with pipeline_context(fuse=True, strict=False):
+                return function(*args, **kwargs)
 
     return compile_wrapper
 
@@ -43,7 +46,8 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def compile_wrapper(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
+        with entered(of_compiled()):
+            return function(*args, **kwargs)
 
     return compile_wrapper
 

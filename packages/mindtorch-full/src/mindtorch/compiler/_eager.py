@@ -15,6 +15,7 @@ from mindtorch_autograd.function import recorder
 from mindtorch_storage.lazy_import import LazyModule
 
 from . import _compiled
+from ._phases import Phase, Stances, entered, running
 
 _backends = LazyModule("mindtorch._dynamo._backends", "only backends that are functions are given graphs")
 
@@ -207,10 +208,12 @@ def _apart(fn: Callable[..., Any], reason: str | None) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def _fn(*args: Any, **kwargs: Any) -> Any:
-        if recorder.apply is None:
-            return fn(*args, **kwargs)
-        with recorder.apply.__self__.paused(reason or f"a call of {fn.__qualname__}, for which compiling is disabled"):
-            return fn(*args, **kwargs)
+        with entered(Phase.NONE):
+            if recorder.apply is None:
+                return fn(*args, **kwargs)
+            why = reason or f"a call of {fn.__qualname__}, for which compiling is disabled"
+            with recorder.apply.__self__.paused(why):
+                return fn(*args, **kwargs)
 
     return _fn
 
@@ -274,11 +277,18 @@ def substitute_in_graph(
 
 
 class set_stance:
-    """Choose how compiled functions behave: they run eagerly in every stance. A call, decorator or context manager.
+    """Choose how compiled functions behave: in "force_eager" they are not compiled, in the others they run as always.
 
+    A call sets the stance, as a context manager or decorator for a time.
+
+    >>> compiled = torch.compile(lambda: torch.compiler.is_compiling())
     >>> with torch.compiler.set_stance("force_eager"):
-    ...     torch.compile(abs)(torch.tensor(-1.0))
-    tensor(1.)
+    ...     compiled()
+    False
+    >>> compiled()
+    True
+
+    Raises RuntimeError in a compiled function, and for `force_backend` with another stance than the default.
     """
 
     def __init__(
@@ -291,15 +301,30 @@ class set_stance:
         if force_backend is not None and stance != "default":
             raise RuntimeError("non-default stance cannot have force_backend set")
         self.stance = stance
+        self.prev = self._set(stance)
+
+    @staticmethod
+    def _set(stance: str) -> str:
+        if running.phase is Phase.COMPILED:
+            raise RuntimeError("attempted to set_stance in a torch.compile region")
+        before, Stances.stance = Stances.stance, stance
+        return before
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
-        return fn
+        self._set(self.prev)
+
+        @functools.wraps(fn)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with set_stance(self.stance):
+                return fn(*args, **kwargs)
+
+        return wrapped
 
     def __enter__(self) -> None:
-        return None
+        self._set(self.stance)
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
-        return None
+        self._set(self.prev)
 
 
 set_stance.__module__ = "torch._dynamo.decorators"

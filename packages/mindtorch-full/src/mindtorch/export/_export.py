@@ -7,6 +7,7 @@ from typing import Any
 
 import mindtorch as torch
 from mindtorch._dynamo.exc import UserErrorType
+from mindtorch.compiler._phases import Phase, entered
 from mindtorch.export._capture import capture
 from mindtorch.export._names import by_parameter, leaf_path
 from mindtorch.export._specifications import refused, varying
@@ -61,8 +62,9 @@ def export(
     items = varying(by_parameter(mod.forward, args, named), dynamic_shapes)
     for item in items:
         item.path = leaf_path(mod.forward, item.path)
-    varied = capture_varied(mod, args, named, items) if items else None
-    found = capture(mod, args, named) if varied is None else varied.captured
+    with entered(Phase.EXPORTED):
+        varied = capture_varied(mod, args, named, items) if items else None
+        found = capture(mod, args, named) if varied is None else varied.captured
     own = ModuleCallSignature([], [], found.in_spec, found.out_spec, found.names)
     entries = [
         ModuleCallEntry(name, own if not name else None) for name, _ in mod.named_modules(remove_duplicate=False)
