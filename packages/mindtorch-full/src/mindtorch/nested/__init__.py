@@ -13,6 +13,7 @@ from . import _internal as _internal
 from ._internal import functions as _functions
 from ._internal import reductions as _reductions  # noqa: F401  # its functions answer for nested tensors
 from ._internal import strided as _strided
+from ._internal import strided_shapes as _strided_shapes  # noqa: F401 - gives strided ones their operators
 from ._internal.nested_tensor import NestedTensor as _NestedTensor
 from ._internal.nested_tensor import _rebuild_njt as _rebuild_njt
 from ._internal.nested_tensor import jagged_from_list as _jagged_from_list
@@ -55,7 +56,7 @@ def nested_tensor(
 ) -> Any:
     """Return a nested tensor over copies of tensors, a leaf.
 
-    In the strided layout, which is the default, nested tensors have the operators of inference alone.
+    In the strided layout, which is the default, nested tensors have products, attention, layers and changes of shape alone.
 
     >>> x = torch.nested.nested_tensor([[1.0, 2.0], [3.0]], layout=torch.jagged)
     >>> [one.tolist() for one in x.unbind()]

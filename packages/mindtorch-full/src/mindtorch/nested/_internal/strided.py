@@ -127,9 +127,7 @@ class StridedNestedTensor(torch.Tensor):
         return f"nested_tensor([\n{rows}\n]{', requires_grad=True' if self.requires_grad else ''})"
 
     def __getitem__(self, index: Any) -> Any:
-        if not isinstance(index, int):
-            raise _not_offered("select")
-        return self._parts[index]
+        return _table["__getitem__"](self, index)
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -153,7 +151,7 @@ _table: dict[str, Callable[..., Any]] = {}
 def _not_offered(name: str) -> NotImplementedError:
     return NotImplementedError(
         f"Could not run 'aten::{name}' with arguments from the 'NestedTensorCPU' backend: nested tensors of the strided layout "
-        "have the operators of inference alone; give layout=torch.jagged for others"
+        "have no such operator here; give layout=torch.jagged for others"
     )
 
 
@@ -169,21 +167,23 @@ def _each(name: str) -> Callable[..., Any]:
                 raise RuntimeError(
                     "Expected both self and other to be nested, but got a nested self and non-nested other"
                 )
-        function = getattr(torch.Tensor, name, None) or getattr(torch.nn.functional, name, None)
+        function = next(getattr(home, name) for home in _HOMES if hasattr(home, name))
         rows = [
             [one._parts[at] if isinstance(one, StridedNestedTensor) else one for one in args] for at in range(count)
         ]
-        return StridedNestedTensor([function(*row, **named) for row in rows])
+        made = [function(*row, **named) for row in rows]
+        return args[0] if name.endswith("_") and not name.endswith("__") else StridedNestedTensor(made)
 
     return computed
 
 
+_HOMES = (torch.Tensor, torch.nn.functional, torch)
 _OF_TWO = frozenset("add add_ mul mul_ sub div __add__ __radd__ __mul__ __rmul__ __sub__ __truediv__".split())
 _SCALAR_NAMES = {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "uint8": "Byte"}
 for _name in (
     "abs add add_ clone cos detach div dropout gelu linear logical_not mul mul_ neg relu relu_ sgn silu sin sqrt "
     "sub tanh to type float double half bfloat16 _addmm_activation __add__ __radd__ __mul__ __rmul__ __sub__ __truediv__ "
-    "__neg__"
+    "__neg__ zeros_like ones_like empty_like randn_like fill_ zero_ masked_fill ge gt __ge__ __gt__ int long short bool cpu"
 ).split():
     _table[_name] = _each(_name)
 
