@@ -11,6 +11,7 @@ import mindtorch as mt
 torch = pytest.importorskip("torch", reason="oracle")
 
 EXPRESSIONS = """
+f"{nt()}", str(nt()), f"{nt()!r}"
 nt()[1, :, -1]
 nt()[0]
 nt()[-1]

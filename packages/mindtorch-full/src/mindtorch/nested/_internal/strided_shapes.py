@@ -279,6 +279,12 @@ def _nested_tensor_storage_offsets(input: StridedNestedTensor) -> Any:
     return torch.tensor([part.storage_offset() for part in input._parts], dtype=torch.int64)
 
 
+@_answers
+def __format__(input: StridedNestedTensor, format_spec: str) -> str:
+    """The tensor as text."""
+    return object.__format__(input, format_spec)
+
+
 def _refused(what: str) -> Callable[..., Any]:
     def refuse(*args: Any, **named: Any) -> Any:
         raise RuntimeError(_SIZES.format(what))
