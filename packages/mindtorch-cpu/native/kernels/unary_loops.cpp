@@ -153,7 +153,8 @@ INLINE Doubles double_erfc_limited(const Doubles& x) {
 }
 FUNCTION(Erfc, through_double(x, [](const Doubles& value) { return double_erfc_limited(value); }))
 
-FUNCTION(LogGamma, through_double(x, [](const Doubles& value) { return log_gamma(value); }))
+// The logarithm of one is no negative zero.
+FUNCTION(LogGamma, through_double(x, [](const Doubles& value) { return log_gamma(value) + 0.0; }))
 
 template <int order, bool scaled>
 struct Bessel : NoNumbers {

@@ -101,6 +101,10 @@ x = []; x.append(x); {call}
     )
 )  # fmt: skip
 
+SIGNS = """
+t.lgamma(t.tensor([1., 2.]).repeat(20)).signbit().tolist()
+"""
+
 RESIZED = "".join(
     f"""
 t.ones(2).resize_({size}).shape
@@ -122,7 +126,9 @@ t.zeros(2, True).shape, t.zeros((0, False)).shape
     "program",
     [
         line
-        for line in (LISTS + EXCHANGES + CHUNKS + AVERAGES + OTHERS + ZEROS_BESIDE_NAN + ENDLESS + RESIZED).splitlines()
+        for line in (
+            LISTS + EXCHANGES + CHUNKS + AVERAGES + OTHERS + ZEROS_BESIDE_NAN + ENDLESS + SIGNS + RESIZED
+        ).splitlines()
         if line
     ],
 )

@@ -1,10 +1,10 @@
 """Choice between implementations of scaled dot-product attention."""
 
-import importlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
+from importlib.util import find_spec
 from typing import Protocol
 
 from mindtorch._naming import adopt
@@ -109,7 +109,8 @@ class _FlashHandle(Protocol):
 
 def _needs(package: str) -> Callable[[], _FlashHandle | None]:
     def register() -> _FlashHandle | None:
-        importlib.import_module(package)
+        if find_spec(package) is None:
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
         raise RuntimeError(f"The kernels of {package} need CUDA, which is not available")
 
     return register
