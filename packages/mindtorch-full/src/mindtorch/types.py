@@ -35,7 +35,7 @@ class SymInt:
     False
     """
 
-    def __new__(cls, node: Any, *rest: Any) -> Any:
+    def __new__(cls, node: Any) -> Any:
         """Return the size that a node of a ragged dimension stands for."""
         wrapped = getattr(node, "wrapped", None)
         return super().__new__(cls) if cls is not SymInt or wrapped is None else wrapped()

@@ -16,6 +16,7 @@ __all__ = [
     "has_free_symbols",
     "is_concrete_bool",
     "is_concrete_int",
+    "is_nested_int",
     "statically_known_true",
 ]
 
@@ -124,7 +125,13 @@ def has_free_symbols(val: Any) -> bool:
 
 
 def is_nested_int(s: Any) -> bool:
-    """Return whether a size is that of a ragged dimension."""
+    """Return whether a size is that of a ragged dimension.
+
+    >>> from torch.fx.experimental.symbolic_shapes import is_nested_int
+    >>> ragged = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
+    >>> [is_nested_int(size) for size in ragged.shape]
+    [False, True]
+    """
     return isinstance(s, SymInt) and hasattr(getattr(s, "node", None), "nested_int")
 
 
