@@ -10,7 +10,12 @@ import mindtorch.export
 
 torch = pytest.importorskip("torch", reason="oracle")
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.*is deprecated:DeprecationWarning")
+from .export_precisions import precisions as precisions  # noqa: E402 - needs torch
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*torch.jit.*is deprecated:DeprecationWarning"),
+    pytest.mark.usefixtures("precisions"),
+]
 
 
 def _said(lib: Any) -> tuple[bool, ...]:

@@ -48,6 +48,12 @@ PyObject* allocate(const Output& output) {
     return made;
 }
 
+// Whether nothing of an operand is memory of the target, as far as can be told at sight.
+bool is_apart(PyObject* other, PyObject* counter, PyObject* storage) {
+    if (slot(other, configuration.tensor.counter) == counter) return false;
+    return storage == nullptr || slot(other, configuration.tensor.storage) != storage;  // `data`, `set_`
+}
+
 bool are_apart(const Program& program, const Call& call, PyObject* target) {
     if (program.before == nullptr) return true;
     if (!program.looks_apart) return false;
@@ -55,10 +61,17 @@ bool are_apart(const Program& program, const Call& call, PyObject* target) {
     PyObject* storage = slot(target, configuration.tensor.storage);
     if (storage == Py_None) storage = nullptr;
     for (const Routed& one : program.tensors) {
-        PyObject* other = call[one.place];
-        if (other == target) continue;
-        if (slot(other, configuration.tensor.counter) == counter) return false;
-        if (storage != nullptr && slot(other, configuration.tensor.storage) == storage) return false;  // `data`, `set_`
+        // At other places than its own the target may be refused, too.
+        if (one.place != program.source && !is_apart(call[one.place], counter, storage)) return false;
+    }
+    for (const Routed& one : program.lists) {
+        PyObject* list = call[one.place];
+        if (!PyList_CheckExact(list)) return false;
+        for (Py_ssize_t at = 0; at < PyList_GET_SIZE(list); ++at) {
+            PyObject* other = PyList_GET_ITEM(list, at);
+            if (other == Py_None) continue;
+            if (is_plain(Py_TYPE(other)) != 1 || !is_apart(other, counter, storage)) return false;
+        }
     }
     return true;
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import mindtorch as mt
+
 from .expressions import agrees
 
 FRESH = "(lambda x: {})(t.arange({}))"
@@ -94,3 +96,24 @@ INTO = [
 @pytest.mark.parametrize("expression", [*AT_POSITIONS, *INTO])
 def test_like_torch(expression: str) -> None:
     agrees(expression)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "scatter_(0, {i}, {s})",
+        "scatter_add_(0, {i}, {s})",
+        "scatter_reduce_(0, {i}, {s}, 'sum')",
+        "index_add_(0, {i}, {s})",
+        "index_copy_(0, {i}, {s})",
+        "index_put_(({i},), {s})",
+    ],
+)
+def test_a_call_like_one_that_was_answered_is_refused_where_the_target_is_an_operand(call: str) -> None:
+    """Plans are made once; the native path took every operand that is the target for the target itself."""
+    scope = {"x": mt.arange(6), "i": mt.arange(6), "s": mt.arange(6)}
+    for _ in range(2):
+        eval(f"x.{call}".format(i="i", s="s"), scope)
+    for operands in ({"i": "x", "s": "s"}, {"i": "i", "s": "x"}, {"i": "x", "s": "x"}):
+        with pytest.raises(RuntimeError, match=r"refer to a single memory location|does not match the dtype"):
+            eval(f"x.{call}".format(**operands), scope)
