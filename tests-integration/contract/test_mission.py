@@ -460,7 +460,7 @@ def test_what_is_compiled_behaves_as_the_function(torch, wrap, error):
     assert torch.equal(compiled(x, scale=4), f(x, scale=4))
     compiled(x).sum().backward()
     assert x.grad.tolist() == [0, 2]
-    with pytest.raises(error, match="missing .*argument"):
+    with pytest.raises(error, match=r"missing .*argument"):
         compiled()
 
 
