@@ -19,9 +19,55 @@ def _flags_may_change(monkeypatch):
     monkeypatch.setitem(theirs.flags_frozen.__globals__, "__allow_nonbracketed_mutation_flag", True)
 
 
-def put(owner, name, value):
-    setattr(owner, name, value)
-    return getattr(owner, name)
+SETTINGS = [
+    ("", "fp32_precision"),
+    ("cudnn", "fp32_precision"),
+    ("cudnn.conv", "fp32_precision"),
+    ("cudnn.rnn", "fp32_precision"),
+    ("cuda.matmul", "fp32_precision"),
+    ("mkldnn", "fp32_precision"),
+    ("mkldnn.conv", "fp32_precision"),
+    ("mkldnn.rnn", "fp32_precision"),
+    ("mkldnn.matmul", "fp32_precision"),
+    ("cudnn", "allow_tf32"),
+    ("cuda.matmul", "allow_tf32"),
+]
+
+
+def owner(module, path):
+    for name in filter(None, path.split(".")):
+        module = getattr(module, name)
+    return module
+
+
+SWITCHES = [
+    (path, name)
+    for path, names in (("cudnn", "enabled benchmark deterministic"), ("mkldnn", "enabled deterministic"))
+    for name in names.split()
+]
+
+
+def said(module):
+    return [(path, name, getattr(owner(module, path), name)) for path, name in SETTINGS[:9] + SWITCHES]
+
+
+BEFORE = [(module, said(module)) for module in (ours, theirs)]
+"""What both sides say when this file is collected, before any test."""
+
+
+@pytest.fixture(autouse=True)
+def _settings_stay(_flags_may_change):
+    """Other tests ask torch how it convolves and exports, which follows these settings."""
+    yield
+    for module, before in BEFORE:
+        for path, name, value in before:
+            setattr(owner(module, path), name, value)
+        assert said(module) == before
+
+
+def put(holder, name, value):
+    setattr(holder, name, value)
+    return getattr(holder, name)
 
 
 CALLS = """
@@ -124,27 +170,6 @@ def test_libraries_that_are_not_part_of_this_one():
         pass
     with pytest.raises(RuntimeError, match="MKL into verbose mode"), ours.mkl.verbose(1):
         pass
-
-
-SETTINGS = [
-    ("", "fp32_precision"),
-    ("cudnn", "fp32_precision"),
-    ("cudnn.conv", "fp32_precision"),
-    ("cudnn.rnn", "fp32_precision"),
-    ("cuda.matmul", "fp32_precision"),
-    ("mkldnn", "fp32_precision"),
-    ("mkldnn.conv", "fp32_precision"),
-    ("mkldnn.rnn", "fp32_precision"),
-    ("mkldnn.matmul", "fp32_precision"),
-    ("cudnn", "allow_tf32"),
-    ("cuda.matmul", "allow_tf32"),
-]
-
-
-def owner(module, path):
-    for name in filter(None, path.split(".")):
-        module = getattr(module, name)
-    return module
 
 
 def everything(module, matmul_precision):
