@@ -97,6 +97,7 @@ def test_backends_bring_their_own_memory() -> None:
         def pointer(self) -> int:
             return 4096
 
+    before = allocators.Registered.allocators.copy()
     register_allocator("npu", lambda nbytes, where: Block())
     try:
         storage = UntypedStorage(8, device="npu:1")
@@ -104,7 +105,7 @@ def test_backends_bring_their_own_memory() -> None:
         storage.copy_(UntypedStorage(range(8)))
         assert storage.clone().cpu().tolist() == list(range(8))
     finally:
-        allocators.Registered.allocators.pop("npu")
+        allocators.Registered.allocators = before
 
 
 @pytest.mark.parametrize("where", ["cpu", "meta"])
