@@ -10,9 +10,9 @@ from ...func._rearrange import DimensionBindError
 from ...functions.bound import function_of
 from ...tensor.tensor import Tensor as TorchTensor
 from ._indexing import index
-from ._levels import Level, bound_dims, find, joined, level_of, matched, renumbered
+from ._levels import Level, find, joined, level_of, matched, position_count, renumbered
 from ._names import DimList
-from ._tensor import HANDLERS, Dim, Parts, Tensor, call_matched, parts_of
+from ._tensor import HANDLERS, Dim, Parts, Tensor, call_matched, known_parts
 
 
 def order(self: Any, *dims: Any) -> Any:
@@ -20,8 +20,8 @@ def order(self: Any, *dims: Any) -> Any:
 
     Raises ValueError for a dimension that the tensor lacks or that is named twice.
     """
-    parts = _known(self)
-    count = len(parts.levels) - len(bound_dims(parts.levels))
+    parts = known_parts(self)
+    count = position_count(parts.levels)
     groups: list[list[Level]] = []
     for one in dims:
         level = level_of(one, count)
@@ -57,7 +57,7 @@ def expand(self: Any, *args: Any) -> Any:
     """Return the tensor with new dimensions in front; sizes in place of dimensions expand positions, as in torch."""
     if not all(isinstance(one, Dim) for one in args):
         return call_matched(TorchTensor.expand, (self, *args), {})
-    parts = _known(self)
+    parts = known_parts(self)
     for at, one in enumerate(args):
         if find([*parts.levels, *args[:at]], one) is not None:
             raise DimensionBindError(f"expanding dimension {one} already exists in tensor with dims")
@@ -79,12 +79,12 @@ def stack(tensors: Any, new_dim: Any, dim: Any = 0) -> Any:
         raise ValueError("stack expects a non-empty sequence of tensors")
     if not isinstance(new_dim, Dim):
         return function_of("stack")(tensors, dim=dim)
-    known = [_known(one) for one in tensors]
+    known = [known_parts(one) for one in tensors]
     levels = joined(one.levels for one in known)
     new_dim.size = len(known)
     at = 0
     if dim is not None and not (isinstance(dim, int) and dim == 0):
-        found = find(levels, level_of(dim, len(levels) - len(bound_dims(levels))))
+        found = find(levels, level_of(dim, position_count(levels)))
         if found is None:
             raise TypeError(f"Dimension {dim} does not exist in inputs")
         at = found
@@ -110,7 +110,7 @@ def split(tensor: Any, split_size_or_sections: Any, dim: Any = None) -> Any:
 
     Raises TypeError for sizes and dimensions together, and where their sizes do not add up.
     """
-    parts = _known(tensor)
+    parts = known_parts(tensor)
     given = split_size_or_sections
     sections: list[Any] = [given] if isinstance(given, int) else list(given)
     named = [isinstance(one, Dim) for one in sections]
@@ -120,7 +120,7 @@ def split(tensor: Any, split_size_or_sections: Any, dim: Any = None) -> Any:
         return call_matched(TorchTensor.split, (tensor, given), {"dim": 0 if dim is None else dim})
     if not all(named):
         raise TypeError("split list must be ints or dims but got a mix")
-    count = len(parts.levels) - len(bound_dims(parts.levels))
+    count = position_count(parts.levels)
     if count == 0 and not isinstance(dim, Dim):
         raise TypeError("split expects at least a 1-dimension tensor")
     at = find(parts.levels, level_of(0 if dim is None else dim, count))
@@ -148,13 +148,6 @@ def _share(dims: Sequence[Dim], size: int) -> None:
     for one in unbound:
         one.size = min(chunk, left)
         left -= one.size
-
-
-def _known(value: Any) -> Parts:
-    parts = parts_of(value)
-    if parts is None:
-        raise ValueError("expected a tensor object")
-    return parts
 
 
 def _single(entry: Any, count: int) -> Level:

@@ -14,9 +14,9 @@ from typing import Any
 
 from ...func._rearrange import DimensionBindError
 from ...tensor.tensor import Tensor as TorchTensor
-from ._levels import Level, bound_dims, find, joined, level_of, matched, renumbered
+from ._levels import Level, bound_dims, find, joined, level_of, matched, position_count, renumbered
 from ._names import DimList
-from ._tensor import HANDLERS, Dim, Parts, Tensor, _Tensor, parts_of
+from ._tensor import HANDLERS, Dim, Parts, Tensor, _Tensor, known_parts, parts_of
 
 _WHOLE = slice(None)
 
@@ -36,7 +36,7 @@ def getitem(self: Any, index: Any) -> Any:
     entries = _entries(self, index)
     if entries is None:
         return TorchTensor.__getitem__(self, index)
-    parts = _checked(self)
+    parts = known_parts(self)
     return _selected(_select(parts, _spread(parts, entries)), parts)
 
 
@@ -46,7 +46,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if entries is None:
         TorchTensor.__setitem__(self, index, value)
         return
-    parts = _checked(self)
+    parts = known_parts(self)
     selection = _select(parts, _spread(parts, entries))
     given = parts_of(value)
     if given is not None:
@@ -70,13 +70,13 @@ def index(self: Any, dims: Any, indices: Any) -> Any:
 
     Raises TypeError where dims and indices differ in number, or a dimension is not there.
     """
-    parts = _checked(self)
+    parts = known_parts(self)
     pairs = [(dims, indices)]
     if isinstance(dims, (tuple, list)) and isinstance(indices, (tuple, list)):
         if len(dims) != len(indices):
             raise TypeError(f"dims ({len(dims)}) and indices ({len(indices)}) must have the same length")
         pairs = list(zip(dims, indices, strict=True))
-    count = len(parts.levels) - len(bound_dims(parts.levels))
+    count = position_count(parts.levels)
     keys: list[tuple[Level, Any]] = []
     for names, one in pairs:
         group = [_named(name, count) for name in (names if isinstance(names, (tuple, list)) else (names,))]
@@ -106,7 +106,8 @@ def _flattened(parts: Parts, group: Sequence[Level], count: int) -> Parts:
             raise TypeError(f"dimension {shown}")
     first, *rest = group
     levels = [one for one in parts.levels if find(rest, one) is None]
-    at = next(place for place in range(len(levels)) if find(levels[place : place + 1], first) is not None)
+    at = find(levels, first)
+    assert at is not None, "looked for above"
     value = matched(parts.value, parts.levels, [*levels[: at + 1], *rest, *levels[at + 1 :]])
     return parts._replace(value=value.flatten(at, at + len(rest)), levels=levels)
 
@@ -129,13 +130,6 @@ def _is_pack(one: Any) -> bool:
     return isinstance(one, (tuple, list)) and len(one) > 0 and all(isinstance(part, Dim) for part in one)
 
 
-def _checked(self: Any) -> Parts:
-    parts = parts_of(self)
-    if parts is None:
-        raise ValueError("expected a tensor object")
-    return parts
-
-
 def _spread(parts: Parts, entries: list[Any]) -> list[Any]:
     """Return an item for each level: `...` and a list of open length stand for all that are left; None is kept."""
     open_at = [at for at, one in enumerate(entries) if one is ... or (isinstance(one, DimList) and not one.is_bound)]
@@ -144,7 +138,7 @@ def _spread(parts: Parts, entries: list[Any]) -> list[Any]:
             "at most one ... or unbound dimension list can exist in indexing list but found 2 at offsets "
             f"{open_at[0]} and {open_at[1]}"
         )
-    total = len(parts.levels) - len(bound_dims(parts.levels))
+    total = position_count(parts.levels)
     counted = [one for at, one in enumerate(entries) if at not in open_at and one is not None]
     used = sum(len(one) if isinstance(one, DimList) else 1 for one in counted)
     if used > total:

@@ -33,6 +33,11 @@ def bound_dims(levels: Iterable[Level]) -> list[Dim]:
     return [one for one in levels if not isinstance(one, int)]
 
 
+def position_count(levels: Sequence[Level]) -> int:
+    """Return how many levels are positions."""
+    return len(levels) - len(bound_dims(levels))
+
+
 def renumbered(levels: Sequence[Level | None]) -> list[Level]:
     """Return levels with their positions (None or an int) numbered as they stand."""
     made: list[Level] = []

@@ -8,11 +8,10 @@ from typing import Any
 from ...functions.bound import function_of
 from ...nn.functional import softmax as torch_softmax
 from ...tensor.tensor import Tensor as TorchTensor
-from ...utils._pytree import tree_map
 from ._arrangement import expand, order
 from ._indexing import index
-from ._levels import Level, bound_dims, find, level_of
-from ._tensor import HANDLERS, Dim, Tensor, _Tensor, call_matched, parts_of
+from ._levels import Level, find, level_of, position_count
+from ._tensor import HANDLERS, Dim, _Tensor, call_matched, parts_of, with_levels
 
 _REDUCTIONS = (
     "mean sum all amax amin aminmax any count_nonzero logsumexp nanmean nansum prod std var max min argmax argmin kthvalue "
@@ -41,9 +40,7 @@ def _along(orig: Callable[..., Any], reduces: bool, dim_at: int = 1, keepdim_at:
             result = orig(parts.value, *args[1:], **{**kwargs, "dim": axis})
         else:
             result = orig(parts.value, *args[1:dim_at], axis, *args[dim_at + 1 :], **kwargs)
-        return tree_map(
-            lambda one: Tensor.from_positional(one, kept, parts.placed) if isinstance(one, TorchTensor) else one, result
-        )
+        return with_levels(result, kept, parts.placed)
 
     along.__name__ = orig.__name__
     along.__doc__ = orig.__doc__
@@ -51,7 +48,7 @@ def _along(orig: Callable[..., Any], reduces: bool, dim_at: int = 1, keepdim_at:
 
 
 def _places(dim: Any, levels: list[Level], keepdim: bool) -> list[int]:
-    count = len(levels) - len(bound_dims(levels))
+    count = position_count(levels)
     places = []
     for one in dim if isinstance(dim, (tuple, list)) else (dim,):
         if keepdim and isinstance(one, Dim):

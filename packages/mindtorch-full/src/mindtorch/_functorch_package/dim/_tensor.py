@@ -20,7 +20,7 @@ from ... import Tag
 from ...func._rearrange import DimensionBindError
 from ...tensor.tensor import Tensor as TorchTensor
 from ...utils._pytree import tree_flatten, tree_map, tree_unflatten
-from ._levels import Level, bound_dims, find, joined, matched, positions
+from ._levels import Level, bound_dims, find, joined, matched, position_count, positions
 
 _numbers = itertools.count()
 
@@ -43,6 +43,21 @@ def parts_of(value: Any) -> Parts | None:
     if isinstance(value, TorchTensor):
         return Parts(value, positions(value.dim()), True)
     return None
+
+
+def known_parts(value: Any) -> Parts:
+    """Return the parts of a tensor or dimension; ValueError for what is neither."""
+    parts = parts_of(value)
+    if parts is None:
+        raise ValueError("expected a tensor object")
+    return parts
+
+
+def with_levels(result: Any, levels: Sequence[Level], placed: bool) -> Any:
+    """Return a function's result with these levels on each of its tensors."""
+    return tree_map(
+        lambda one: Tensor.from_positional(one, levels, placed) if isinstance(one, TorchTensor) else one, result
+    )
 
 
 class _Tensor:
@@ -71,7 +86,7 @@ class _Tensor:
 
     def __repr__(self) -> str:
         levels = self._get_levels()
-        count = len(levels) - len(bound_dims(levels))
+        count = position_count(levels)
         shown = tuple(one + count if isinstance(one, int) else one for one in levels)
         value = self._get_tensor()
         return f"{value}\nwith dims={shown} sizes={tuple(value.shape)}"
@@ -166,7 +181,7 @@ class Tensor(_Tensor):
     @property
     def ndim(self) -> int:
         """How many positions it has."""
-        return len(self._levels) - len(bound_dims(self._levels))
+        return position_count(self._levels)
 
     def _get_levels(self) -> list[Level]:
         return self._levels
@@ -200,9 +215,7 @@ def _call_elementwise(func: Any, leaves: list[Any], known: list[Parts | None], s
     ]
     positional, named = tree_unflatten(given, structure)
     result = func(*positional, **named)
-    return tree_map(
-        lambda one: Tensor.from_positional(one, levels, placed) if isinstance(one, TorchTensor) else one, result
-    )
+    return with_levels(result, levels, placed)
 
 
 def _call_batched(func: Any, leaves: list[Any], known: list[Parts | None], structure: Any, placed: bool) -> Any:
